@@ -2,7 +2,7 @@
 
 import sys
 
-if sys.version_info < (3, 10):
+if sys.version_info < (3, 10):  # noqa: UP036 - this script is what tells the reader
     found = ".".join(map(str, sys.version_info[:3]))
     sys.exit(
         f"The book needs Python 3.10 or newer; `{sys.executable}` is {found}.\n"
