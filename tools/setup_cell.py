@@ -1,0 +1,73 @@
+"""The set-up cell, the same in every chapter: python tools/setup_cell.py writes it into all.
+
+It is made from the repository's address and branch in ``_config.yml``. On Colab it installs the
+book's library beside what Colab has (NumPy, torch and ipywidgets fit as they are, so pip leaves
+them) and lets widgets from packages be shown. Elsewhere it does nothing.
+"""
+
+import sys
+
+import yaml
+from notebooks import ROOT, chapter_files, code_cells, read, tags, to_text, write_atomically
+
+TAGS = ("setup", "hide-input")
+
+TEMPLATE = """\
+# On Colab this installs the book's library; elsewhere it does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    %pip install --quiet "minitransformer[widgets] @ git+{url}@{branch}"
+    from google.colab import output
+
+    output.enable_custom_widget_manager()"""
+
+
+def repository(root=ROOT):
+    """The repository's address and branch, from ``_config.yml``."""
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    return config["repository"]["url"], config["repository"]["branch"]
+
+
+def setup_source(root=ROOT):
+    """The text of the set-up cell."""
+    url, branch = repository(root)
+    return TEMPLATE.format(url=url, branch=branch)
+
+
+def setup_cell(notebook):
+    """The set-up cell of a notebook as (number, cell): its first code cell; None without one."""
+    return next(iter(code_cells(notebook)), None)
+
+
+def with_setup(notebook, source):
+    """Write ``source`` into the notebook's set-up cell, in place; whether that changed anything.
+
+    Raises
+    ------
+    ValueError
+        If the first code cell does not carry the tags of a set-up cell.
+    """
+    found = setup_cell(notebook)
+    if found is None or not set(TAGS) <= set(tags(found[1])):
+        raise ValueError(f"the first code cell is no set-up cell: it needs the tags {TAGS}")
+    changed = found[1].source != source
+    found[1].source = source
+    return changed
+
+
+def main():
+    """Write the canonical set-up cell into every chapter."""
+    for file in chapter_files():
+        notebook = read(file)
+        try:
+            changed = with_setup(notebook, setup_source())
+        except ValueError as error:
+            sys.exit(f"{file.name}: {error}")
+        if changed:
+            write_atomically(file, to_text(notebook))
+        print(f"{file.name}: {'written' if changed else 'as it should be'}")
+
+
+if __name__ == "__main__":
+    main()
