@@ -1,0 +1,352 @@
+"""fit(): it trains, it repeats itself exactly, and it goes on where it stopped."""
+
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from minitransformer import training
+from minitransformer.training import History, cross_entropy_loss, fit, learning_rate
+
+
+class Small(nn.Module):
+    """Dropout, a buffer, a tied weight and a parameter that is never used."""
+
+    def __init__(self, width=5):
+        super().__init__()
+        self.embedding = nn.Embedding(7, width)
+        self.norm = nn.BatchNorm1d(width)
+        self.drop = nn.Dropout(0.2)
+        self.head = nn.Linear(width, 7, bias=False)
+        self.head.weight = self.embedding.weight
+        self.unused = nn.Parameter(torch.ones(3))
+
+    def forward(self, tokens):
+        return self.head(self.drop(self.norm(self.embedding(tokens))))
+
+
+def small(seed=0, width=5):
+    torch.manual_seed(seed)
+    return Small(width)
+
+
+def next_number(generator):
+    tokens = torch.randint(7, (6,), generator=generator)
+    return tokens, (tokens + 1) % 7
+
+
+def run(model, **settings):
+    return fit(model, next_number, **{"steps": 30, "lr": 0.05, "progress": False} | settings)
+
+
+def same_state(one, other):
+    one, other = one.state_dict(), other.state_dict()
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_it_learns():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Embedding(7, 5), nn.Linear(5, 7))
+    history = run(model, steps=300, warmup=20)
+    assert len(history.losses) == 300
+    assert sum(history.losses[-20:]) / 20 < 0.1 < history.losses[0]
+    assert not model.training
+
+
+def test_a_seed_decides_everything_and_the_global_generator_is_left_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    first, second, other = small(), small(), small()
+    torch.manual_seed(5)
+    losses = run(first).losses
+    assert torch.equal(torch.rand(3), expected)
+    torch.manual_seed(6)
+    assert run(second).losses == losses
+    assert same_state(first, second)
+    assert run(other, seed=1).losses != losses
+
+
+@pytest.mark.parametrize("stop_at", [1, 13, 20])
+def test_a_resumed_run_is_the_uninterrupted_run(tmp_path, stop_at):
+    whole = small()
+    expected = run(whole, watch=lambda model: model.norm.running_mean.sum().item(), watch_every=4)
+
+    class Stop(Exception):
+        pass
+
+    calls = 0
+
+    def interrupted(generator):
+        nonlocal calls
+        calls += 1
+        if calls > stop_at:
+            raise Stop
+        return next_number(generator)
+
+    settings = {
+        "checkpoint": tmp_path / "run.safetensors",
+        "checkpoint_every": 6,
+        "watch": lambda model: model.norm.running_mean.sum().item(),
+        "watch_every": 4,
+    }
+    with pytest.raises(Stop):
+        fit(small(), interrupted, steps=30, lr=0.05, progress=False, **settings)
+    # Before step 6 nothing was written, and the run starts again from the weights it is given.
+    resumed = small(seed=9) if stop_at >= 6 else small()
+    history = run(resumed, **settings)
+    assert history == expected
+    assert same_state(resumed, whole)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.safetensors"]
+
+
+def test_a_run_that_is_complete_is_not_repeated(tmp_path):
+    first = small()
+    history = run(first, checkpoint=tmp_path / "run.safetensors")
+    second = small(seed=9)
+    again = fit(
+        second,
+        lambda generator: pytest.fail("a batch was drawn"),
+        steps=30,
+        lr=0.05,
+        checkpoint=tmp_path / "run.safetensors",
+        progress=False,
+    )
+    assert again == history
+    assert same_state(first, second)
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def cut_in_the_header(path):
+    path.write_bytes(path.read_bytes()[:40])
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def foreign(path):
+    torch.save({"a": torch.ones(2)}, path)
+
+
+def other_tensors(path):
+    from safetensors.torch import save_file
+
+    save_file({"a": torch.ones(2)}, path)
+
+
+@pytest.mark.parametrize("damage", [truncated, cut_in_the_header, empty, foreign, other_tensors])
+def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(tmp_path, damage):
+    path = tmp_path / "run.safetensors"
+    run(small(), checkpoint=path)
+    damage(path)
+    model = small(seed=3)
+    with pytest.raises(ValueError, match=r"run\.safetensors"):
+        run(model, checkpoint=path)
+    assert same_state(model, small(seed=3))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lr": 0.01}, r"lr=0\.05, now it is 0\.01"),
+        ({"steps": 40}, "steps=30, now it is 40"),
+        ({"seed": 1}, "seed=0, now it is 1"),
+    ],
+)
+def test_a_checkpoint_of_other_settings_is_refused(tmp_path, change, message):
+    run(small(), checkpoint=tmp_path / "run.safetensors")
+    with pytest.raises(ValueError, match=message):
+        run(small(), checkpoint=tmp_path / "run.safetensors", **change)
+
+
+def test_a_checkpoint_of_another_model_is_refused_and_nothing_is_loaded(tmp_path):
+    path = tmp_path / "run.safetensors"
+    run(small(), checkpoint=path)
+    wide = small(seed=3, width=4)
+    with pytest.raises(ValueError, match=r"\(7, 5\).*this model needs \(7, 4\)"):
+        run(wide, checkpoint=path)
+    assert same_state(wide, small(seed=3, width=4))
+    more = small(seed=3)
+    more.extra = nn.Linear(2, 3)
+    with pytest.raises(ValueError, match=r"lacks model\.extra\.bias"):
+        run(more, checkpoint=path)
+    fewer = small(seed=3)
+    del fewer.unused
+    with pytest.raises(ValueError, match=r"holds.*model\.unused"):
+        run(fewer, checkpoint=path)
+
+
+def test_writing_stops_halfway_and_the_earlier_checkpoint_stays_whole(tmp_path, monkeypatch):
+    path = tmp_path / "run.safetensors"
+    run(small(), checkpoint=path)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    model = small()
+    optimizer = training._adamw(model, 0.1, 0.0)
+    with pytest.raises(OSError, match="disk full"):
+        training._save_checkpoint(path, model, optimizer, {}, History())
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run.safetensors"]
+
+
+def test_watch_sees_the_model_in_evaluation_mode_and_without_gradients():
+    seen = []
+
+    def watch(model):
+        seen.append((model.training, torch.is_grad_enabled()))
+        return len(seen)
+
+    model = small()
+    modes = []
+    model.register_forward_hook(lambda *_: modes.append(model.training))
+    history = run(model, steps=7, watch=watch, watch_every=3)
+    assert history.watched == [(3, 1), (6, 2), (7, 3)]
+    assert seen == [(False, False)] * 3
+    assert modes == [True] * 7
+
+
+def test_weight_decay_leaves_gains_and_biases_alone():
+    model = nn.Linear(3, 2)
+    nn.init.ones_(model.weight)
+    nn.init.ones_(model.bias)
+
+    def no_gradient(model, batch):
+        return 0 * (model.weight.sum() + model.bias.sum())
+
+    fit(
+        model,
+        next_number,
+        no_gradient,
+        steps=2,
+        lr=0.1,
+        weight_decay=0.5,
+        schedule="constant",
+        progress=False,
+    )
+    torch.testing.assert_close(model.weight, torch.full((2, 3), 0.95**2))
+    assert torch.equal(model.bias, torch.ones(2))
+
+
+def test_gradients_are_clipped_together():
+    model = nn.Linear(2, 1, bias=False)
+    norms = []
+    model.weight.register_post_accumulate_grad_hook(lambda weight: norms.append(weight.grad.norm()))
+    seen = []
+    step = torch.optim.AdamW.step
+
+    def spy(self, *args):
+        seen.append(self.param_groups[0]["params"][0].grad.norm().item())
+        return step(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.optim.AdamW, "step", spy)
+        fit(
+            model,
+            lambda generator: torch.full((1, 2), 30.0),
+            lambda model, x: model(x).sum(),
+            steps=1,
+            grad_clip=0.5,
+            progress=False,
+        )
+    assert norms[0] > 40
+    assert math.isclose(seen[0], 0.5, rel_tol=1e-4)
+
+
+def test_the_learning_rate_rises_and_falls():
+    rates = [learning_rate(step, 40, 0.2, warmup=10) for step in range(40)]
+    assert rates[:10] == pytest.approx([0.02 * step for step in range(1, 11)])
+    assert rates[10] == 0.2
+    assert rates[25] == pytest.approx(0.1)
+    assert 0 < rates[-1] < 0.001
+    assert [learning_rate(step, 9, 0.2, 2, "constant") for step in range(9)] == [0.1] + [0.2] * 8
+
+
+def test_the_schedule_reaches_the_optimizer():
+    rates = []
+    step = torch.optim.AdamW.step
+
+    def spy(self, *args):
+        rates.append({group["lr"] for group in self.param_groups})
+        return step(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.optim.AdamW, "step", spy)
+        run(small(), steps=6, lr=1.0, warmup=2)
+    assert rates == [{learning_rate(step, 6, 1.0, 2)} for step in range(6)]
+
+
+def test_cross_entropy_takes_several_inputs_and_skips_padding():
+    logits = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(0))
+    targets = torch.tensor([[0, 2, -100, 1], [1, -100, -100, 0]])
+    loss = cross_entropy_loss(lambda a, b: a + b, ((logits, 2 * logits), targets))
+    log_weights = (3 * logits).log_softmax(-1)
+    places = [(0, 0, 0), (0, 1, 2), (0, 3, 1), (1, 0, 1), (1, 3, 0)]
+    expected = -sum(log_weights[place] for place in places) / 5
+    torch.testing.assert_close(loss, expected)
+
+
+def test_a_loss_that_is_not_a_number_names_the_step():
+    def loss(model, batch):
+        loss.calls += 1
+        return model.weight.sum() * (math.nan if loss.calls == 3 else 1)
+
+    loss.calls = 0
+    with pytest.raises(FloatingPointError, match="nan at step 2"):
+        fit(nn.Linear(2, 3), next_number, loss, steps=5, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"steps": 2.0}, "steps must be a whole number"),
+        ({"watch_every": 0}, "watch_every"),
+        ({"checkpoint_every": 0}, "checkpoint_every"),
+        ({"schedule": "linear"}, "got 'linear'"),
+        ({"warmup": 30}, "got warmup 30 of 30 steps"),
+        ({"lr": 0.0}, "lr must be positive"),
+        ({"lr": math.inf}, "lr must be positive and finite"),
+        ({"grad_clip": 0.0}, "grad_clip must be positive or None"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        run(small(), **settings)
+
+
+def test_a_model_without_parameters_is_refused():
+    with pytest.raises(ValueError, match="no parameter to train"):
+        run(nn.ReLU())
+
+
+_PROGRAM = """
+import torch
+from minitransformer.training import fit
+fit(torch.nn.Linear(1, 1), lambda g: torch.rand(4, 1, generator=g),
+    lambda model, x: model(x).square().mean(), steps=3{extra})
+"""
+
+
+@pytest.mark.parametrize(
+    ("extra", "environment", "shows"),
+    [("", {}, True), (", progress=False", {}, False), ("", {"TQDM_DISABLE": "1"}, False)],
+)
+def test_the_bar_can_be_silenced(extra, environment, shows):
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM.format(extra=extra)],
+        env=os.environ | environment,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b""
+    assert bool(done.stderr) == shows
+    if shows:
+        assert done.stderr.endswith(b" \r")  # cleared at the end
