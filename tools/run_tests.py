@@ -1,0 +1,28 @@
+"""Run every check of the book: python tools/run_tests.py [further arguments of pytest]
+
+One pytest run on two workers takes the unit tests, the examples in docstrings, the conformance
+tests, nbval's comparison of the chapters, and the tests of notebooks and site. The end names what
+was left out on this machine, and why.
+"""
+
+import subprocess
+import sys
+
+from notebooks import ROOT, chapter_files
+
+# Each test file stays on one worker: a chapter's cells share a kernel, a file's tests a fixture.
+PYTEST = ("-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile")
+WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env")
+FOLDERS = ("tests", "src", "tools")
+
+
+def main(arguments):
+    """Run pytest over the whole repository; its exit status."""
+    # Chapters first: they take longest.
+    chapters = [str(file.relative_to(ROOT)) for file in chapter_files()]
+    command = [sys.executable, *PYTEST, *WHAT, *chapters, *FOLDERS, *arguments]
+    return subprocess.run(command, cwd=ROOT).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
