@@ -1,0 +1,19 @@
+"""Widgets that compute in the reader's browser, each the same with a kernel and without one.
+
+>>> from minitransformer.widgets import AttentionStepper
+>>> AttentionStepper().weights.round(3)[0]
+array([0.238, 0.118, 0.238, 0.238, 0.167])
+"""
+
+try:
+    import anywidget  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"minitransformer.widgets needs {error.name}, which is not installed. "
+        'The way out: pip install "minitransformer[widgets]"'
+    ) from error
+
+from ._base import Widget, module_source, style_source
+from .attention_stepper import AttentionStepper
+
+__all__ = ["AttentionStepper", "Widget", "module_source", "style_source"]
