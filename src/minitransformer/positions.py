@@ -229,14 +229,18 @@ class RotaryPositions(nn.Module):
 
     def forward(self, x, positions):
         """Turn ``x`` (batch, heads, time, d_head) by ``positions`` (time,) or (batch, time)."""
+        return rotate_pairs(x, *self.cos_sin(x, positions), interleaved=self.interleaved)
+
+    def cos_sin(self, x, positions):
+        """The angles' cosines and sines as `rotate_pairs` needs them for ``x``."""
         self._check(x, positions)
-        cos, sin = (table[positions] for table in self._look_up(x, positions))
+        cos, sin = (part[positions] for part in self._table_for(x, positions))
         if positions.ndim == 2:
             cos, sin = cos[:, None], sin[:, None]  # (batch, 1, time, width / 2)
-        return rotate_pairs(x, cos, sin, interleaved=self.interleaved)
+        return cos, sin
 
-    def _look_up(self, x, positions):
-        lowest, highest = (int(end) for end in positions.aminmax()) if len(positions) else (0, 0)
+    def _table_for(self, x, positions):
+        lowest, highest = map(int, positions.aminmax()) if positions.numel() else (0, 0)
         if lowest < 0:
             raise ValueError(f"positions must not be negative, got {lowest}")
         table = self._table

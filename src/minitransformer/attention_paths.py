@@ -1,0 +1,160 @@
+"""The two ways to compute attention: written out, and by PyTorch's fused kernel.
+
+`explicit_attention` is the formula, step by step; it stores scores and weights, (batch, heads,
+query, key) numbers each. `fused_attention` never does, which makes it faster and its memory linear
+in the length. Tests hold the two equal, gradients included. `attend` chooses.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from ._attention_inputs import join_masks, place_mask
+
+__all__ = [
+    "attend",
+    "attention_scores",
+    "explicit_attention",
+    "fused_attention",
+    "masked_softmax",
+]
+
+
+def attend(
+    query,
+    key,
+    value,
+    mask,
+    place,
+    *,
+    explicit=False,
+    softcap=None,
+    on_scores=None,
+    on_weights=None,
+    **options,
+):
+    """Attention over checked inputs, on the fused path unless ``explicit`` or a softcap asks.
+
+    Parameters
+    ----------
+    query, key, value, mask : tensors
+        As in `attention.scaled_dot_product_attention`.
+    place : dict of is_causal, q_offset, window
+        What the places of queries and keys forbid.
+    on_scores, on_weights : functions, optional
+        See `explicit_attention`.
+    options : scale, dropout_p, enable_gqa
+
+    Returns
+    -------
+    output : tensor
+    weights : tensor, or None from the fused path
+    """
+    n_queries, n_keys = query.shape[-2], key.shape[-2]
+    explicit = explicit or softcap is not None
+    only_causal = place["is_causal"] and mask is None and place["window"] is None
+    if only_causal and n_queries == n_keys and not explicit and _is_zero(place["q_offset"]):
+        return fused_attention(query, key, value, None, is_causal=True, **options), None
+    mask = join_masks(mask, place_mask(n_queries, n_keys, **place, device=query.device))
+    if not explicit:
+        return fused_attention(query, key, value, mask, **options), None
+    return explicit_attention(
+        query,
+        key,
+        value,
+        mask,
+        softcap=softcap,
+        on_scores=on_scores,
+        on_weights=on_weights,
+        **options,
+    )
+
+
+def attention_scores(query, key, mask=None, *, scale=None, softcap=None, enable_gqa=False):
+    """The scores that the softmax turns into weights, in float32 or float64.
+
+    Parameters are those of `scaled_dot_product_attention`, and so are the order of things: scale,
+    softcap, mask. A key that ``mask`` forbids has a score of -infinity.
+
+    Returns
+    -------
+    tensor (batch, heads, query, key)
+
+    Examples
+    --------
+    >>> attention_scores(torch.ones(1, 1, 2, 4), torch.ones(1, 1, 3, 4))[0, 0]
+    tensor([[2., 2., 2.],
+            [2., 2., 2.]])
+    """
+    dtype = torch.promote_types(query.dtype, torch.float32)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    key = _share_heads(key, query) if enable_gqa else key
+    scores = (query.to(dtype) * scale) @ key.to(dtype).mT
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)  # a mask put before would come out finite
+    if mask is None:
+        return scores
+    if mask.dtype == torch.bool:
+        return scores.masked_fill(~mask, -math.inf)
+    return (scores + mask).masked_fill(mask == -math.inf, -math.inf)  # a NaN score is masked too
+
+
+def masked_softmax(scores):
+    """Softmax over the keys; a row of nothing but -infinity becomes zeros, in its gradient too.
+
+    >>> masked_softmax(torch.tensor([[0.0, 0.0], [-torch.inf, -torch.inf]]))
+    tensor([[0.5000, 0.5000],
+            [0.0000, 0.0000]])
+    """
+    sees_nothing = (scores == -math.inf).all(dim=-1, keepdim=True)
+    return scores.masked_fill(sees_nothing, 0).softmax(dim=-1).masked_fill(sees_nothing, 0)
+
+
+def explicit_attention(
+    query,
+    key,
+    value,
+    mask,
+    *,
+    scale=None,
+    dropout_p=0.0,
+    enable_gqa=False,
+    softcap=None,
+    on_scores=None,
+    on_weights=None,
+):
+    """Attention written out; ``on_scores`` and ``on_weights`` may look at them and change them.
+
+    Returns
+    -------
+    output : tensor (batch, heads, query, d_v)
+    weights : tensor (batch, heads, query, key), before dropout
+    """
+    scores = attention_scores(query, key, mask, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    if on_scores is not None:
+        scores = on_scores(scores)
+    weights = masked_softmax(scores).to(query.dtype)
+    if on_weights is not None:
+        weights = on_weights(weights)
+    kept = F.dropout(weights, dropout_p) if dropout_p else weights
+    return kept @ (_share_heads(value, query) if enable_gqa else value), weights
+
+
+def fused_attention(query, key, value, mask, *, is_causal=False, **options):
+    """Attention by PyTorch's kernel; ``is_causal`` here needs as many keys as queries."""
+    if mask is not None:
+        mask = mask if mask.dtype == torch.bool else mask.to(query.dtype)
+        mask = mask.expand(query.shape[-2], -1) if mask.ndim < 2 else mask  # the kernel wants rows
+    return F.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, is_causal=is_causal, **options
+    )
+
+
+def _share_heads(tensor, query):
+    """(batch, kv_heads, key, dim) -> (batch, heads, key, dim), each head repeated in its place."""
+    return tensor.repeat_interleave(query.shape[-3] // tensor.shape[-3], dim=-3)
+
+
+def _is_zero(q_offset):
+    return isinstance(q_offset, int) and q_offset == 0
