@@ -167,6 +167,8 @@ def place_mask(n_queries, n_keys, *, q_offset, is_causal=False, window=None, dev
     left, right = check_window(window)
     if is_causal:
         right = 0  # a causal query sees nothing to the right of its place
+    if left is None and right is None:
+        return None
     sees_all = (
         isinstance(q_offset, int)
         and (left is None or n_queries - 1 + q_offset <= left)

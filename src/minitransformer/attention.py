@@ -76,7 +76,7 @@ def scaled_dot_product_attention(
     Returns
     -------
     output : tensor (batch, heads, query, d_v)
-    weights : tensor (batch, heads, query, key), only with ``need_weights``
+    weights : tensor (batch, heads, query, key), float32 or float64, only with ``need_weights``
 
     Raises
     ------

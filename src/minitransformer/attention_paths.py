@@ -129,16 +129,17 @@ def explicit_attention(
     Returns
     -------
     output : tensor (batch, heads, query, d_v)
-    weights : tensor (batch, heads, query, key), before dropout
+    weights : tensor (batch, heads, query, key), before dropout, in float32 or float64
     """
     scores = attention_scores(query, key, mask, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
     if on_scores is not None:
         scores = on_scores(scores)
-    weights = masked_softmax(scores).to(query.dtype)
+    weights = masked_softmax(scores)
     if on_weights is not None:
         weights = on_weights(weights)
     kept = F.dropout(weights, dropout_p) if dropout_p else weights
-    return kept @ (_share_heads(value, query) if enable_gqa else value), weights
+    value = _share_heads(value, query) if enable_gqa else value
+    return (kept @ value.to(kept.dtype)).to(query.dtype), weights
 
 
 def fused_attention(query, key, value, mask, *, is_causal=False, **options):
