@@ -216,7 +216,7 @@ def _adamw(model, lr, weight_decay):
         {"params": matrices, "weight_decay": weight_decay},
         {"params": others, "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr, _BETAS)
+    return torch.optim.AdamW([group for group in groups if group["params"]], lr, _BETAS, fused=True)
 
 
 def _step(model, make_batch, loss_fn, optimizer, grad_clip, seed, step):
