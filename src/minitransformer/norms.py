@@ -14,7 +14,7 @@ NORMS = ("layer", "rms")
 
 
 def layer_norm(x, weight=None, bias=None, *, eps=1e-5, axis=-1):
-    """Shift and scale ``x`` to mean 0 and variance 1 over its last axes, then apply weight and bias.
+    """Bring ``x`` to mean 0 and variance 1 over its last axes, then apply weight and bias.
 
     Parameters
     ----------
