@@ -4,9 +4,14 @@ A decoder that has read ``t`` tokens needs, for the next one, only the keys and 
 ``t``: the cache keeps them, so that a step costs one token's work and not all of it again.
 """
 
-import torch
+from functools import partial
 
-__all__ = ["KVCache"]
+import torch
+import torch.nn.functional as F
+
+from .models import check_key_mask, check_tokens
+
+__all__ = ["KVCache", "generate", "sample", "stream", "top_k_logits", "top_p_logits"]
 
 
 class KVCache:
@@ -84,7 +89,7 @@ class KVCache:
         Returns
         -------
         keys, values : tensor, (batch, kv_heads, length + time, d_head)
-            Views into the cache, not copies.
+            Views into the cache, not copies. No gradient flows through them.
 
         Raises
         ------
@@ -111,8 +116,8 @@ class KVCache:
                 f"the cache is full: it has room for {self.max_length} tokens, holds "
                 f"{self.length} and was given {time} more"
             )
-        self.keys[layer, :, :, self.length : end] = key
-        self.values[layer, :, :, self.length : end] = value
+        self.keys[layer, :, :, self.length : end] = key.detach()
+        self.values[layer, :, :, self.length : end] = value.detach()
         self._written[layer] = time
         return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
 
@@ -147,3 +152,230 @@ class KVCache:
     def bytes(self):
         """Bytes taken in all, measured on the tensors: those of ``max_length`` tokens."""
         return self.keys.nbytes + self.values.nbytes
+
+
+def top_k_logits(logits, k):
+    """Keep the ``k`` largest logits of each row; the rest becomes -infinity.
+
+    >>> top_k_logits(torch.tensor([1.0, 3.0, 2.0]), 2)
+    tensor([-inf, 3., 2.])
+
+    Source: Fan et al. 2018, "Hierarchical neural story generation", section 5.4.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ValueError(f"top_k must be a positive whole number, got {k!r}")
+    values, indices = logits.topk(min(k, logits.shape[-1]))
+    return torch.full_like(logits, float("-inf")).scatter(-1, indices, values)
+
+
+def top_p_logits(logits, p):
+    """Keep the fewest tokens whose probabilities reach ``p`` together, the likeliest first.
+
+    >>> top_p_logits(torch.log(torch.tensor([0.2, 0.5, 0.3])), 0.6).exp()
+    tensor([0.0000, 0.5000, 0.3000])
+
+    Source: Holtzman et al. 2019, "The curious case of neural text degeneration", section 3.1.
+    """
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {p!r}")
+    ordered, indices = logits.sort(descending=True, dim=-1)
+    probabilities = ordered.softmax(-1)
+    reached_before = probabilities.cumsum(-1) - probabilities >= p
+    return torch.full_like(logits, float("-inf")).scatter(
+        -1, indices, ordered.masked_fill(reached_before, float("-inf"))
+    )
+
+
+def sample(logits, *, temperature=0.0, top_k=None, top_p=None, generator=None):
+    """Choose the next token of each text.
+
+    Parameters
+    ----------
+    logits : tensor, (batch, vocab)
+    temperature : float
+        0 takes the likeliest token; otherwise the logits are divided by it before the softmax.
+    top_k : int, optional
+        Draw from the k likeliest tokens alone.
+    top_p : float, optional
+        Draw from the fewest tokens that together reach this probability, after ``top_k``.
+    generator : torch.Generator, optional
+        Makes the draw repeatable.
+
+    Returns
+    -------
+    tensor of int64, (batch,)
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, the logits hold NaN, or ``top_k`` or ``top_p`` is given
+        at temperature 0, where they change nothing.
+
+    Examples
+    --------
+    >>> sample(torch.tensor([[0.0, 2.0, 1.0]]))
+    tensor([1])
+    """
+    if not 0 <= temperature < float("inf"):
+        raise ValueError(f"temperature must be 0 or a positive number, got {temperature!r}")
+    if torch.isnan(logits).any():
+        raise ValueError("the logits hold NaN: there is no next token to choose")
+    if temperature == 0:
+        if top_k is not None or top_p is not None:
+            raise ValueError("top_k and top_p change nothing at temperature 0; give a temperature")
+        return logits.argmax(-1)
+    logits = logits.float() / temperature
+    if top_k is not None:
+        logits = top_k_logits(logits, top_k)
+    if top_p is not None:
+        logits = top_p_logits(logits, top_p)
+    return torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
+
+
+def generate(model, tokens, max_new_tokens, **options):
+    """Continue each text by up to ``max_new_tokens`` tokens.
+
+    Parameters
+    ----------
+    model : Decoder or EncoderDecoder
+    tokens : tensor of int64, (batch, time)
+        What the texts begin with.
+    max_new_tokens : int
+    **options
+        Those of `stream`: ``temperature``, ``top_k``, ``top_p``, ``stop_tokens``, ``pad_token``,
+        ``generator``, ``use_cache``, ``key_mask``, and ``source`` for an EncoderDecoder.
+
+    Returns
+    -------
+    tensor of int64, (batch, time + new)
+        Shorter than asked for where all texts have come to a stop token.
+
+    Examples
+    --------
+    >>> from minitransformer.models import Config, Decoder
+    >>> model = Decoder(Config.gpt2(vocab_size=7, n_layers=1, d_model=6, n_heads=3))
+    >>> generate(model, torch.tensor([[1, 2], [3, 4]]), max_new_tokens=3).shape
+    torch.Size([2, 5])
+    """
+    new = list(stream(model, tokens, max_new_tokens, **options))
+    return torch.cat([tokens, torch.stack(new, dim=1)], dim=1) if new else tokens.clone()
+
+
+def stream(
+    model,
+    tokens,
+    max_new_tokens,
+    *,
+    temperature=0.0,
+    top_k=None,
+    top_p=None,
+    stop_tokens=(),
+    pad_token=None,
+    generator=None,
+    use_cache=True,
+    key_mask=None,
+    source=None,
+    source_mask=None,
+):
+    """Yield the next token of each text, one step at a time: `generate` for the impatient.
+
+    Parameters
+    ----------
+    model, tokens, max_new_tokens
+        As for `generate`.
+    temperature, top_k, top_p, generator
+        As for `sample`.
+    stop_tokens : collection of int
+        A text ends with the first of them; ``pad_token`` follows while others go on.
+    pad_token : int, optional
+        The first of ``stop_tokens`` if not given.
+    use_cache : bool
+        Keep keys and values instead of computing them anew in every step.
+    key_mask : boolean tensor, (batch, time), optional
+        ``True`` = a real token. Shorter texts are padded on the left, where the mask is False.
+    source, source_mask : tensor, (batch, source time), optional
+        The tokens an EncoderDecoder reads, and which of them are real.
+
+    Yields
+    ------
+    tensor of int64, (batch,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the tokens, the mask or a number do not fit the model or one another.
+    """
+    _check_prompt(model, tokens, max_new_tokens, key_mask)
+    stop_tokens = [int(token) for token in stop_tokens]
+    if pad_token is None and stop_tokens:
+        pad_token = stop_tokens[0]
+    choose = partial(sample, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
+    read = _Reader(model, tokens.shape, max_new_tokens, use_cache, key_mask, source, source_mask)
+    return _steps(model, read, choose, tokens, max_new_tokens, stop_tokens, pad_token)
+
+
+class _Reader:
+    """Reads new tokens and gives the logits of the next one; holds the cache and the padding."""
+
+    def __init__(self, model, shape, max_new_tokens, use_cache, key_mask, source, source_mask):
+        self.model, self.source = model, source
+        self.decoder = model if source is None else model.decoder
+        self.inputs = {} if source is None else {"memory_mask": source_mask}
+        batch, time = shape
+        room = time + max_new_tokens - 1  # the last new token is never read
+        self.cache = KVCache.for_model(self.decoder, batch, room) if use_cache else None
+        padded = key_mask is not None and not key_mask.all()
+        self.key_mask = key_mask if padded else None  # without one, attention is plainly causal
+        self.read = None
+
+    @torch.no_grad()
+    def __call__(self, new):
+        if self.source is not None and "memory" not in self.inputs:
+            self.inputs["memory"] = self.model.encode(self.source, self.inputs["memory_mask"])
+        if self.cache is None:
+            new = self.read = new if self.read is None else torch.cat([self.read, new], dim=1)
+        hidden = self.decoder.hidden(new, cache=self.cache, key_mask=self.key_mask, **self.inputs)
+        if self.key_mask is not None:
+            self.key_mask = F.pad(self.key_mask, (0, 1), value=True)
+        return self.decoder.unembed(hidden[:, -1])
+
+
+def _steps(model, read, choose, unread, max_new_tokens, stop_tokens, pad_token):
+    """The loop itself; a model in training is put into evaluation for as long as it runs."""
+    stopped = torch.zeros(len(unread), dtype=torch.bool, device=unread.device)
+    stop_tokens = torch.tensor(stop_tokens, dtype=unread.dtype, device=unread.device)
+    was_training = model.training
+    if was_training:
+        model.eval()
+    try:
+        for _ in range(max_new_tokens):
+            token = choose(read(unread))
+            if len(stop_tokens):
+                token = torch.where(stopped, pad_token, token)
+                stopped |= torch.isin(token, stop_tokens)
+            yield token
+            if len(stop_tokens) and stopped.all():
+                return
+            unread = token[:, None]
+    finally:
+        if was_training:
+            model.train()
+
+
+def _check_prompt(model, tokens, max_new_tokens, key_mask):
+    check_tokens("tokens", tokens, model.config)
+    if isinstance(max_new_tokens, bool) or not isinstance(max_new_tokens, int):
+        raise TypeError(f"max_new_tokens must be a whole number, got {max_new_tokens!r}")
+    if max_new_tokens < 0:
+        raise ValueError(f"max_new_tokens must not be negative, got {max_new_tokens}")
+    longest = model.config.max_length
+    if tokens.shape[1] + max_new_tokens > longest:
+        raise ValueError(
+            f"{tokens.shape[1]} tokens and {max_new_tokens} new ones are more than the model's "
+            f"max_length {longest}"
+        )
+    if key_mask is None:
+        return
+    check_key_mask("key_mask", key_mask, tokens.shape)
+    if not (key_mask[:, -1].all() and (key_mask.int().diff(dim=1) >= 0).all()):
+        raise ValueError("texts must be padded on the left: the last token of each must be real")
