@@ -1,0 +1,199 @@
+"""Our models against Hugging Face's, built from small random configs, with the same weights."""
+
+import pytest
+import torch
+
+from minitransformer._hf_names import TABLES, config_from_huggingface, renamed
+from minitransformer.generation import generate
+from minitransformer.models import Decoder, Encoder
+
+transformers = pytest.importorskip("transformers", reason="the test extra brings transformers")
+torch.set_num_threads(1)
+
+TOLERANCE = 1e-5
+BERT = {
+    "vocab_size": 53,
+    "num_hidden_layers": 3,
+    "hidden_size": 24,
+    "num_attention_heads": 4,
+    "intermediate_size": 42,
+    "max_position_embeddings": 33,
+    "type_vocab_size": 2,
+}
+GPT2 = {"vocab_size": 53, "n_layer": 3, "n_embd": 24, "n_head": 4, "n_positions": 80}
+LLAMA = {
+    "vocab_size": 53,
+    "num_hidden_layers": 3,
+    "hidden_size": 24,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 10,
+    "intermediate_size": 42,
+    "max_position_embeddings": 80,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 5000.0},
+}
+
+
+def shaken(model):
+    """Random weights everywhere: norms of 1 and biases of 0 would hide a mix-up."""
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.15 * torch.randn(parameter.shape, generator=generator)
+    return model.eval()
+
+
+def pair(kind, **changes):
+    """A Hugging Face model and ours with its weights."""
+    torch.manual_seed(7)
+    name, sizes, ours = {
+        "bert": ("Bert", BERT, Encoder),
+        "gpt2": ("GPT2", GPT2, Decoder),
+        "llama": ("Llama", LLAMA, Decoder),
+    }[kind]
+    config = getattr(transformers, f"{name}Config")(
+        **(sizes | changes), attn_implementation="eager"
+    )
+    ending = {"bert": "Model", "gpt2": "LMHeadModel", "llama": "ForCausalLM"}[kind]
+    theirs = shaken(getattr(transformers, name + ending)(config))
+    our_config = config_from_huggingface(config.to_dict())
+    model = ours(our_config).eval()
+    weights = renamed(theirs.state_dict(), TABLES[kind], our_config.n_layers, our_config.tied_head)
+    model.load_state_dict(dict(weights))
+    return theirs, model
+
+
+def tokens_of(batch, time, seed=11):
+    return torch.randint(53, (batch, time), generator=torch.Generator().manual_seed(seed))
+
+
+def assert_near(actual, expected):
+    assert actual.shape == expected.shape
+    assert expected.std() > 0.02, "numbers this small would fit anything"
+    assert (actual - expected).abs().max() <= TOLERANCE
+
+
+@torch.no_grad()
+def test_bert_states_and_weights():
+    theirs, ours = pair("bert")
+    tokens, segments = tokens_of(3, 7), tokens_of(3, 7) % 2
+    mask = torch.ones(3, 7, dtype=torch.bool)
+    mask[1, 4:] = False
+    expected = theirs(
+        tokens,
+        attention_mask=mask.long(),
+        token_type_ids=segments,
+        output_attentions=True,
+        output_hidden_states=True,
+    )
+    states, cache = ours.run_with_cache(tokens, segments=segments, key_mask=mask)
+    assert_near(states[mask], expected.last_hidden_state[mask])
+    for layer in range(3):
+        after = cache["resid_post", layer]
+        assert_near(after[mask], expected.hidden_states[layer + 1][mask])
+        assert_near(cache["pattern", layer][0], expected.attentions[layer][0])
+
+
+CAUSAL = [
+    ("gpt2", {}),
+    ("gpt2", {"tie_word_embeddings": False, "n_inner": 31}),
+    ("llama", {}),
+    ("llama", {"tie_word_embeddings": True, "num_key_value_heads": 6}),
+    ("llama", {"num_key_value_heads": 1, "head_dim": 4}),
+]
+
+
+@pytest.mark.parametrize(("kind", "changes"), CAUSAL)
+@torch.no_grad()
+def test_decoder_logits_states_and_weights(kind, changes):
+    theirs, ours = pair(kind, **changes)
+    tokens = tokens_of(3, 11)
+    expected = theirs(tokens, output_attentions=True, output_hidden_states=True)
+    assert_near(ours(tokens), expected.logits)  # the fused path
+    logits, cache = ours.run_with_cache(tokens)  # the explicit path
+    assert_near(logits, expected.logits)
+    assert_near(ours.hidden(tokens), expected.hidden_states[-1])
+    for layer in range(3):
+        assert_near(cache["resid_pre", layer], expected.hidden_states[layer])
+        assert_near(cache["pattern", layer], expected.attentions[layer])
+
+
+@pytest.mark.parametrize(("kind", "changes"), CAUSAL)
+def test_decoder_gradients(kind, changes):
+    theirs, ours = pair(kind, **changes)
+    tokens = tokens_of(2, 9)
+    weight = torch.randn(2, 9, 53, generator=torch.Generator().manual_seed(1))
+    (theirs(tokens).logits * weight).mean().backward()
+    (ours(tokens) * weight).mean().backward()
+    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
+    table, config = TABLES[kind], ours.config
+    expected = dict(renamed(gradients, table, config.n_layers, config.tied_head))
+    for name, parameter in ours.named_parameters():
+        largest = expected[name].abs().max()
+        assert (parameter.grad - expected[name]).abs().max() <= TOLERANCE * max(1, largest), name
+
+
+@pytest.mark.parametrize(("kind", "changes"), CAUSAL)
+def test_50_greedy_tokens(kind, changes):
+    theirs, ours = pair(kind, **changes)
+    tokens = tokens_of(2, 5)
+    theirs.generation_config.eos_token_id = None
+    expected = theirs.generate(tokens, max_new_tokens=50, do_sample=False, pad_token_id=0)
+    assert expected.shape == (2, 55)
+    assert len(expected[:, 5:].unique()) > 5, "one token over and over would show little"
+    torch.testing.assert_close(generate(ours, tokens, 50), expected)
+    torch.testing.assert_close(generate(ours, tokens, 50, use_cache=False), expected)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_left_padded_greedy_tokens(kind):
+    theirs, ours = pair(kind)
+    theirs.generation_config.eos_token_id = None
+    tokens = tokens_of(3, 6)
+    mask = torch.ones(3, 6, dtype=torch.bool)
+    mask[0, :4], mask[2, :1] = False, False
+    expected = theirs.generate(
+        tokens, attention_mask=mask.long(), max_new_tokens=20, do_sample=False, pad_token_id=0
+    )
+    torch.testing.assert_close(generate(ours, tokens, 20, key_mask=mask), expected)
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "llama"])
+def test_missing_and_unknown_weights_are_named(kind):
+    theirs, ours = pair(kind)
+    config, weights = ours.config, theirs.state_dict()
+    lost = next(
+        name
+        for name in weights
+        if name.endswith("1.mlp.c_fc.weight")
+        or "1.intermediate.dense.weight" in name
+        or "1.self_attn.k_proj.weight" in name
+    )
+    few = {name: tensor for name, tensor in weights.items() if name != lost}
+    with pytest.raises(ValueError, match=lost.removeprefix(TABLES[kind].prefix)):
+        dict(renamed(few, TABLES[kind], config.n_layers, config.tied_head))
+    many = weights | {"extra.weight": torch.zeros(2)}
+    with pytest.raises(ValueError, match=r"extra\.weight"):
+        dict(renamed(many, TABLES[kind], config.n_layers, config.tied_head))
+
+
+def test_a_head_said_to_be_tied_must_be():
+    theirs, ours = pair("gpt2", tie_word_embeddings=False)
+    with pytest.raises(ValueError, match="tied"):
+        dict(renamed(theirs.state_dict(), TABLES["gpt2"], ours.config.n_layers, tied_head=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"model_type": "mamba"}, "mamba"),
+        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "yarn"),
+        ({"attention_bias": True}, "bias"),
+        ({"vocab_size": None}, "vocab_size"),
+    ],
+)
+def test_configs_that_are_not_ours(changes, word):
+    values = transformers.LlamaConfig(**LLAMA).to_dict() | changes
+    values = {name: value for name, value in values.items() if value is not None}
+    with pytest.raises(ValueError, match=word):
+        config_from_huggingface(values)
