@@ -20,6 +20,7 @@ MOST_LINES = 30
 MOST_WORDS = 120
 MOST_WORDS_WITH_LISTS = 200
 LEAST_ALT = 10  # letters; "heat map" says too little
+SHOW = "show it with minitransformer.plots.show(figure, alt=...)"
 UNSOURCED = (
     "is printed by no cell of this notebook and has no source in its paragraph: print it, "
     "correct it, or name where it comes from"
@@ -69,17 +70,9 @@ def short(notebook, path):
 def pictures_have_text(notebook, path):
     """Every picture says in words what it shows."""
     for number, cell in code_cells(notebook):
-        for output in filter(is_displayed, cell.outputs):
-            for mime in set(PICTURES) & set(output.data):
-                alt = output.metadata.get(mime, {}).get("alt", "")
-                if len(alt.strip()) < LEAST_ALT:
-                    yield (
-                        number,
-                        (
-                            "a figure without alternative text: show it with "
-                            "minitransformer.plots.show(figure, alt=...)"
-                        ),
-                    )
+        for alt in alternative_texts(cell):
+            if len(alt.strip()) < LEAST_ALT:
+                yield number, f"a figure without alternative text: {SHOW}"
     for number, cell in markdown_cells(notebook):
         for alt in pictures(cell.source):
             if len(alt.strip()) < LEAST_ALT:
@@ -89,14 +82,33 @@ def pictures_have_text(notebook, path):
 def numbers_have_sources(notebook, path):
     """Every decimal number in prose is printed by a cell of this notebook or has a source."""
     printed = printed_numbers(notebook)
+    for number, text in unsourced_numbers(notebook):
+        if not is_printed(text, printed):
+            yield number, f"{text} {UNSOURCED}"
+
+
+def unsourced_numbers(notebook):
+    """Pairs of cell number and decimal number, of those that stand in prose without a source."""
     for number, cell in markdown_cells(notebook):
         before = None
         for block in blocks(cell.source):
             sourced = has_source(block) or (block.kind == "table" and before and has_source(before))
             before = block
             for text in [] if sourced else prose_numbers(block.text):
-                if not is_printed(text, printed):
-                    yield number, f"{text} {UNSOURCED}"
+                yield number, text
+    for number, cell in code_cells(notebook):  # alternative text is prose, unless it is computed
+        for text in prose_numbers(" ".join(alternative_texts(cell))):
+            if text in cell.source:
+                yield number, text
+
+
+def alternative_texts(cell):
+    """The alternative text of each picture that a code cell shows; "" where it lacks one."""
+    return [
+        output.metadata.get(mime, {}).get("alt", "")
+        for output in filter(is_displayed, cell.outputs)
+        for mime in sorted(set(PICTURES) & set(output.data))
+    ]
 
 
 def has_source(block):
@@ -116,7 +128,10 @@ def printed_numbers(notebook):
     for _, cell in code_cells(notebook):
         for output in cell.outputs:
             texts = [output.get("text", "")]
-            for mime, value in output.get("data", {}).items():
+            shown = output.get("data", {})
+            if set(PICTURES) & set(shown):
+                continue  # its text is the alternative text, which somebody wrote
+            for mime, value in shown.items():
                 if mime in ("text/plain", "text/html", "text/markdown", "text/latex"):
                     texts.append(_TAGS.sub(" ", value))
             for text in texts:
