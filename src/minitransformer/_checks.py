@@ -25,7 +25,12 @@ def as_float(name, array, min_ndim=0):
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-def check_attention_shapes(query, key, value):
+def check_attention(query, key, value):
+    """The three as float arrays that fit one another."""
+    query, key, value = (
+        as_float(name, array, min_ndim=2)
+        for name, array in (("query", query), ("key", key), ("value", value))
+    )
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"query and key must have one width d_k: query has shape {query.shape}, key {key.shape}"
@@ -46,6 +51,19 @@ def check_attention_shapes(query, key, value):
         ) from None
     if not np.isfinite(value).all():
         raise ValueError("value holds NaN or infinity: times a weight of 0 that is NaN, not 0")
+    return query, key, value
+
+
+def scores_shape(query, key):
+    leading = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+    return (*leading, query.shape[-2], key.shape[-2])
+
+
+def check_scores(scores):
+    if np.isnan(scores).any() or np.isposinf(scores).any():
+        raise ValueError(
+            "a score that takes part is NaN or +infinity; softmax is not defined there"
+        )
 
 
 def check_mask(mask, shape):
@@ -73,9 +91,9 @@ def check_scale(scale):
     return scale
 
 
-def check_count(name, count):
+def check_count(name, count, at_least=0):
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number, got {count!r}")
-    if count < 0:
-        raise ValueError(f"{name} must not be negative, got {count}")
+    if at_least is not None and count < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {count}")
     return int(count)

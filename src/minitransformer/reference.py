@@ -15,11 +15,20 @@ they are, compute float16 in float32 and take whole numbers as float64.
 
 import numpy as np
 
-from ._checks import as_float, check_attention_shapes, check_count, check_mask, check_scale
+from ._checks import (
+    as_float,
+    check_attention,
+    check_count,
+    check_mask,
+    check_scale,
+    check_scores,
+    scores_shape,
+)
 
 __all__ = [
     "causal_mask",
     "multi_head_attention",
+    "online_softmax_attention",
     "scaled_dot_product_attention",
     "self_attention",
     "softmax",
@@ -68,10 +77,7 @@ def softmax(scores, axis=-1, mask=None):
         )
     if mask is not None:
         scores = np.where(check_mask(mask, scores.shape), scores, -np.inf)
-    if np.isnan(scores).any() or np.isposinf(scores).any():
-        raise ValueError(
-            "a score that takes part is NaN or +infinity; softmax is not defined there"
-        )
+    check_scores(scores)
     largest = scores.max(axis=axis, keepdims=True, initial=-np.inf)
     largest = np.where(np.isneginf(largest), 0, largest)  # nothing takes part: exp(-inf) = 0 below
     exponentials = np.exp(scores - largest)
@@ -114,17 +120,58 @@ def scaled_dot_product_attention(query, key, value, mask=None, scale=None):
 
     Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
     """
-    query, key, value = (
-        as_float(name, array, min_ndim=2)
-        for name, array in (("query", query), ("key", key), ("value", value))
-    )
-    check_attention_shapes(query, key, value)
-    if scale is None:
-        scale = 1 / np.sqrt(query.shape[-1])
-    with np.errstate(invalid="ignore"):  # NaN in a masked place is harmless; softmax refuses others
-        scores = query @ np.swapaxes(key, -1, -2) * query.dtype.type(check_scale(scale))
-    weights = softmax(scores, mask=mask)
+    query, key, value = check_attention(query, key, value)
+    weights = softmax(_scores(query, key, scale), mask=mask)
     return weights @ value, weights
+
+
+def online_softmax_attention(query, key, value, mask=None, block_size=64, scale=None):
+    """Attention that reads keys and values block by block and never holds all weights at once.
+
+    After each block, ``largest``, ``total`` and ``output`` are what they would be if there were no
+    further keys. A block with a larger score shrinks what was added up before it.
+
+    Parameters
+    ----------
+    query, key, value, mask, scale
+        As in :func:`scaled_dot_product_attention`.
+    block_size : int
+        How many keys are read at a time. The output does not depend on it.
+
+    Returns
+    -------
+    output : array (..., query, d_v)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If ``block_size`` is not positive, or as :func:`scaled_dot_product_attention`.
+
+    Examples
+    --------
+    >>> query, key = np.array([[4.0, 0.0]]), np.array([[2.0, 0.0], [0.0, 2.0]])
+    >>> value = np.array([[10.0], [20.0]])
+    >>> online_softmax_attention(query, key, value, block_size=1, scale=1.0).round(3)
+    array([[10.003]])
+
+    Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax", algorithm 3;
+    Dao et al. 2022, "FlashAttention", section 3.1.
+    """
+    query, key, value = check_attention(query, key, value)
+    shape = scores_shape(query, key)
+    mask = np.broadcast_to(True if mask is None else check_mask(mask, shape), shape)
+    block_size = check_count("block_size", block_size, at_least=1)
+    largest, total, output = -np.inf, 0, np.zeros((*shape[:-1], value.shape[-1]), value.dtype)
+    for start in range(0, shape[-1], block_size):
+        block = slice(start, start + block_size)
+        scores = np.where(mask[..., block], _scores(query, key[..., block, :], scale), -np.inf)
+        check_scores(scores)
+        before, largest = largest, np.maximum(largest, scores.max(axis=-1, keepdims=True))
+        finite = np.where(np.isneginf(largest), 0, largest)  # no key so far: exp(-inf) = 0 below
+        shrink, exponentials = np.exp(before - finite), np.exp(scores - finite)
+        total = total * shrink + exponentials.sum(axis=-1, keepdims=True)
+        output = output * shrink + exponentials @ value[..., block, :]
+    return output / np.where(total == 0, 1, total)
 
 
 def self_attention(x, w_q, w_k, w_v, mask=None):
@@ -255,9 +302,14 @@ def causal_mask(n_queries, n_keys=None, q_offset=None):
                 "key (bottom-right), as generation with a cache needs it"
             )
         q_offset = 0
-    if isinstance(q_offset, bool) or not isinstance(q_offset, (int, np.integer)):
-        raise TypeError(f"q_offset must be a whole number, got {q_offset!r}")
+    check_count("q_offset", q_offset, at_least=None)
     return np.arange(n_keys) <= np.arange(n_queries)[:, None] + q_offset
+
+
+def _scores(query, key, scale):
+    scale = 1 / np.sqrt(query.shape[-1]) if scale is None else check_scale(scale)
+    with np.errstate(invalid="ignore", over="ignore"):  # harmless where masked, refused elsewhere
+        return query @ np.swapaxes(key, -1, -2) * query.dtype.type(scale)
 
 
 def _project(x, name, weight):
@@ -272,7 +324,8 @@ def _project(x, name, weight):
 
 def _split_heads(name, projected, n_heads):
     """(..., time, heads * d_head) -> (..., heads, time, d_head)"""
-    if check_count("n_heads", n_heads) == 0 or projected.shape[-1] % n_heads:
+    n_heads = check_count("n_heads", n_heads, at_least=1)
+    if projected.shape[-1] % n_heads:
         raise ValueError(
             f"{name} has {projected.shape[-1]} columns, which {n_heads} heads cannot share equally"
         )
