@@ -123,11 +123,7 @@ class Matrix(traitlets.TraitType):
         except (TypeError, ValueError) as error:
             raise traitlets.TraitError(f"{error}; got {_brief(value)}") from None
         expected = f"({self.rows or 'tokens'}, {self.columns})"
-        if (
-            array.ndim != 2
-            or array.shape[1] != self.columns
-            or self.rows not in (None, len(array))
-        ):
+        if array.ndim != 2 or array.shape[1] != self.columns or self.rows not in (None, len(array)):
             raise traitlets.TraitError(
                 f"{self.name} must have shape {expected}, got shape {array.shape}"
             )

@@ -16,20 +16,24 @@ function compute(state) {
   return { ...all, tokens, embeddings, projections: { query: w_q, key: w_k, value: w_v }, i, token: tokens[i] };
 }
 
-// "0.238 (“in”, “den”)": which keys have the largest or smallest entry of a row
-function extreme(row, tokens, pick) {
+// "0.238 to “in” and “den”": which keys have the largest or smallest entry of a row
+function extreme(row, tokens, pick, joint) {
   const best = pick(...row);
   const names = row.flatMap((x, j) => (Math.abs(x - best) < 1e-9 ? [quoted(tokens[j])] : []));
-  return `${fixed(best)} for ${listing(names)}`;
+  return `${fixed(best)} ${joint} ${listing(names)}`;
 }
+
+// Keys as diamonds, where they do not lie on their embeddings.
+const movedKeys = (n) => n.key.filter((k, j) => k.some((x, c) => Math.abs(x - n.embeddings[j][c]) > 1e-9));
+const keyLegend = (n) => (movedKeys(n).length ? "Diamonds: keys." : "The keys lie on the embeddings.");
 
 // A matrix with a row for each query and a column for each key; the followed query is marked.
 function squareTable(n, matrix, caption, more = { heads: [], cells: () => [] }) {
   const heat = heatScale(matrix);
-  const corner = heading("query ↓  key →", "col");
+  const corner = heading("query ↓ key →", "col", { kind: "wrap" });
   return {
     caption,
-    head: [[corner, ...n.tokens.map((t) => heading(t, "col")), ...more.heads.map((t) => heading(t, "col", { kind: "edge" }))]],
+    head: [[corner, ...n.tokens.map((t) => heading(t, "col")), ...more.heads.map((t, k) => heading(t, "col", { kind: k === 0 ? "wrap edge" : "wrap" }))]],
     rows: matrix.map((row, i) => [
       heading(n.tokens[i], "row", { kind: i === n.i ? "followed" : "" }),
       ...rowOf(row, heat),
@@ -45,7 +49,7 @@ const PROJECT = {
     "(what it is found by) and a value (what it passes on): q = x·W", sub("Q"), ", k = x·W", sub("K"),
     ", v = x·W", sub("V"), ". Every token is projected in the same way.",
   ],
-  legend: (n) => `Arrows: query, key and value of ${quoted(n.token)}. With the identity as matrix they lie on the embedding.`,
+  legend: (n) => `Arrows: query, key and value of ${quoted(n.token)}. With the identity as a matrix they end on the embedding.`,
   detail: (n) => ({
     caption: `Query, key and value of ${quoted(n.token)}`,
     head: [["", "dimension 1", "dimension 2"].map((text) => heading(text, "col"))],
@@ -84,7 +88,7 @@ const COMPARE = {
     `The query of ${quoted(n.token)} is compared with every key: the dot product q·k = q₁k₁ + q₂k₂ is large `,
     "where the two arrows point the same way, 0 at a right angle, negative where they oppose.",
   ],
-  legend: (n) => `Arrow: the query of ${quoted(n.token)}. Diamonds: keys. A dotted line drops each key onto the query: the farther along it lands, the larger the dot product.`,
+  legend: (n) => `Arrow: the query of ${quoted(n.token)}. ${keyLegend(n)} A dotted line drops each key onto the query: the farther along it lands, the larger the dot product.`,
   detail: (n) => {
     const heat = heatScale(n.products);
     return {
@@ -103,16 +107,16 @@ const COMPARE = {
     const q = n.query[n.i];
     const square = q[0] ** 2 + q[1] ** 2;
     const foot = (j) => q.map((x) => (x * n.products[n.i][j]) / square);
-    const far = q.map((x) => (x * plane.extent * 2) / Math.sqrt(square));
+    const far = q.map((x) => (x * 2 * (plane.window.high - plane.window.low)) / Math.sqrt(square));
     const drops = square === 0 ? [] : [
       plane.line(far.map((x) => -x), far, "mt-ray"),
       ...n.key.map((k, j) => plane.line(k, foot(j), "mt-drop")),
     ];
-    return [...drops, ...n.key.map((k) => plane.diamond(k, "mt-key")), plane.arrow([0, 0], q, "query", "q")];
+    return [...drops, ...movedKeys(n).map((k) => plane.diamond(k, "mt-key")), plane.arrow([0, 0], q, "query", "q")];
   },
   summary: (n) => {
     const row = n.products[n.i];
-    return `Dot products of ${quoted(n.token)}: the largest is ${extreme(row, n.tokens, Math.max)}; the smallest is ${extreme(row, n.tokens, Math.min)}.`;
+    return `Dot products of ${quoted(n.token)}: largest ${extreme(row, n.tokens, Math.max, "with")}; smallest ${extreme(row, n.tokens, Math.min, "with")}.`;
   },
 };
 
@@ -122,10 +126,10 @@ const NORMALISE = {
     "Each dot product is divided by √d", sub("k"), " = √2: that is the score. The softmax turns the scores of one query into weights, ",
     "e", html("sup", {}, "score"), " divided by the sum of all e", html("sup", {}, "score"), ": all positive, together 1.",
   ],
-  legend: (n) => `The larger the disc around a key, the more weight ${quoted(n.token)} gives it.`,
+  legend: (n) => `The larger the disc around a key, the more weight ${quoted(n.token)} gives it. ${keyLegend(n)}`,
   detail: (n) => ({
     caption: `From dot product to weight, for the query of ${quoted(n.token)}`,
-    head: [["key of", "dot product", "score = ÷ √2", "weight"].map((text) => heading(text, "col"))],
+    head: [["key of", "dot product", "score (÷ √2)", "weight"].map((text) => heading(text, "col"))],
     rows: n.tokens.map((token, j) => [
       heading(token, "row"),
       number(n.products[n.i][j]),
@@ -138,12 +142,12 @@ const NORMALISE = {
   note: (n, j) => fixed(n.weights[n.i][j], 2),
   marks: (n, plane) => [
     ...n.key.map((k, j) => plane.disc(k, 44 * Math.sqrt(n.weights[n.i][j]), "mt-halo")),
-    ...n.key.map((k) => plane.diamond(k, "mt-key")),
+    ...movedKeys(n).map((k) => plane.diamond(k, "mt-key")),
     plane.arrow([0, 0], n.query[n.i], "query", "q"),
   ],
   summary: (n) => {
     const row = n.weights[n.i];
-    return `${quoted(n.token)} gives its largest weight, ${extreme(row, n.tokens, Math.max)}, and its smallest, ${extreme(row, n.tokens, Math.min)}.`;
+    return `Weights of ${quoted(n.token)}: largest ${extreme(row, n.tokens, Math.max, "to")}; smallest ${extreme(row, n.tokens, Math.min, "to")}.`;
   },
 };
 
@@ -166,7 +170,7 @@ const MIX = {
     foot: [[heading("output", "row", { kind: "value" }), cell(""), cell(""), cell(vector(n.output[n.i]), { kind: "number total" })]],
   }),
   matrix: (n) =>
-    squareTable(n, n.weights, "All weights (rows = queries, columns = keys), and the output of each query", {
+    squareTable(n, n.weights, "All weights and outputs: rows = queries, columns = keys", {
       heads: ["output 1", "output 2"],
       cells: (i) => n.output[i].map((x, k) => number(x, { kind: k === 0 ? "number edge" : "number" })),
     }),
@@ -176,7 +180,7 @@ const MIX = {
     const chain = n.value.map((v, j) => {
       const from = sum;
       sum = sum.map((x, k) => x + n.weights[n.i][j] * v[k]);
-      return plane.arrow(from, sum, "piece");
+      return plane.arrow(from, sum, "piece", "", 7);
     });
     return [plane.arrow([0, 0], n.output[n.i], "output", "output"), ...chain];
   },
@@ -244,8 +248,12 @@ class Stepper {
     if (snapshot) this.restore(snapshot);
   }
 
+  isFirst() {
+    return INPUTS.every((name) => JSON.stringify(this.state[name]) === JSON.stringify(this.first[name]));
+  }
+
   reset() {
-    if (INPUTS.every((name) => JSON.stringify(this.state[name]) === JSON.stringify(this.first[name]))) return;
+    if (this.isFirst()) return;
     this.history.remember(this.state, null);
     this.restore(this.first);
   }
@@ -295,18 +303,17 @@ class Stepper {
       { class: "mt-widget", role: "group", "aria-label": "Attention stepper", "data-lm-suppress-shortcuts": "true" },
       html("p", { class: "mt-lead", id: hint },
         html("b", {}, "Attention stepper. "),
-        "Pick a token, then follow its query through the four stages. Move a point, or type its numbers, and everything is computed anew."),
+        "Pick a token and follow its query through the four stages. Drag a point, or move it with the arrow keys (Shift: small steps), or type its numbers: everything is computed anew."),
       html("fieldset", { class: "mt-choice" }, html("legend", {}, "Query of"), this.tokenChoice),
       html("div", { class: "mt-nav" }, html("ol", { class: "mt-steps", "aria-label": "Stages" }, ...this.steps.map((step) => html("li", {}, step)))),
-      html("div", { class: "mt-columns" },
-        html("div", { class: "mt-left" }, this.plane.root, this.legend,
-          html("div", { class: "mt-buttons" }, this.undoButton, this.resetButton,
-            html("span", { class: "mt-keys" }, "Arrow keys move a point, Shift for small steps.")),
-          this.problem, this.editor),
-        html("div", { class: "mt-right" }, this.explanation, scroller("Working for the followed query", this.detail), this.summary,
-          html("div", { class: "mt-buttons mt-walk" }, this.back, this.next)),
-      ),
-      scroller("Full table", this.matrix),
+      html("div", { class: "mt-stage" }, this.explanation,
+        html("div", { class: "mt-picture" }, this.plane.root, this.legend,
+          html("div", { class: "mt-buttons" }, this.undoButton, this.resetButton)),
+        html("div", { class: "mt-working" }, scroller("Working for the followed query", this.detail), this.summary,
+          html("div", { class: "mt-buttons mt-walk" }, this.back, this.next))),
+      html("div", { class: "mt-numbers" },
+        html("div", {}, this.problem, this.editor),
+        scroller("Full table", this.matrix)),
     );
     this.root.addEventListener("keydown", (event) => {
       const typing = event.target.tagName === "INPUT" && event.target.type === "number";
@@ -368,11 +375,13 @@ class Stepper {
     setAttributes(this.back, { "aria-disabled": String(this.state.stage === 0) });
     setAttributes(this.next, { "aria-disabled": String(this.state.stage === 3) });
     setAttributes(this.undoButton, { "aria-disabled": String(this.history.steps.length === 0) });
-    if (!this.dragging) this.plane.setExtent(niceExtent([n.embeddings, n.query, n.key, n.value].flat()));
+    setAttributes(this.resetButton, { "aria-disabled": String(this.isFirst()) });
+    if (!this.dragging) this.plane.setWindow(niceWindow([n.embeddings, n.query, n.key, n.value].flat()));
     this.plane.draw(
       n.tokens.map((name, j) => ({ name, at: n.embeddings[j], note: stage.note(n, j), chosen: j === n.i })),
       stage.marks(n, this.plane),
     );
+    this.root.classList.toggle("mt-many", n.tokens.length > 6);
     fillTable(this.detail, stage.detail(n));
     fillTable(this.matrix, stage.matrix(n));
     this.explanation.replaceChildren(html("b", {}, `Stage ${this.state.stage + 1} of 4: ${stage.title}. `), ...stage.explain(n));

@@ -1,69 +1,75 @@
 // A plane with points that can be moved by mouse, finger and arrow keys, and marks drawn by stage.
 
 const PLANE_HALF = 200; // the plane is 400 units wide, the origin in its middle
-const LABEL_STEP = 16;
+const LABEL_HEIGHT = 15;
 
-// A round extent that shows all points and leaves room around them.
-function niceExtent(points) {
-  const largest = Math.max(1.2, ...points.flat().map(Math.abs)) * 1.2;
-  const power = 10 ** Math.floor(Math.log10(largest));
-  return [1, 1.5, 2, 3, 5, 10].map((step) => step * power).find((extent) => extent >= largest);
+// The square window [low, high]² of a plane: round ends, a round grid step, all points and the
+// origin inside, and room to move a point outwards.
+function niceWindow(points) {
+  const all = points.flat();
+  const [least, most] = [Math.min(0, ...all), Math.max(0, ...all)];
+  const rough = Math.max(most - least, 1) / 3;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= rough);
+  return { low: Math.floor(least / step - 0.3) * step, high: Math.ceil(most / step + 0.3) * step, step };
 }
 
 class Plane {
-  // moves: onGrab(i), onMove(i, [x, y]), onDrop(i), onPick(i): what the reader does to point i
+  // moves: what the reader does to point i: onGrab(i), onMove(i, [x, y]), onDrop(i), onNudge(i,
+  // [x, y]), onPick(i)
   constructor(label, moves) {
     this.moves = moves;
-    this.extent = 1.5;
     this.handles = [];
-    this.grid = svg("g", { class: "mt-grid" });
+    this.grid = svg("g", { "aria-hidden": "true" });
     this.marks = svg("g", { "aria-hidden": "true" });
     this.points = svg("g");
-    const h = PLANE_HALF;
+    this.top = svg("circle", { r: 8, class: "mt-top", "aria-hidden": "true" }); // over points that lie on one another
+    const size = 2 * PLANE_HALF;
     this.root = svg(
       "svg",
-      { viewBox: `${-h} ${-h} ${2 * h} ${2 * h}`, class: "mt-plane", role: "group", "aria-label": label },
+      { viewBox: `${-PLANE_HALF} ${-PLANE_HALF} ${size} ${size}`, class: "mt-plane", role: "group", "aria-label": label },
       this.grid,
       this.marks,
       this.points,
+      this.top,
     );
   }
 
   at([x, y]) {
-    const unit = PLANE_HALF / this.extent;
-    return [x * unit, -y * unit];
+    const { low, high } = this.window;
+    const unit = (2 * PLANE_HALF) / (high - low);
+    return [(x - low) * unit - PLANE_HALF, PLANE_HALF - (y - low) * unit];
   }
 
-  // The smallest step of a move: 0.01 in a plane that reaches to 1.5.
+  // Inside the window, and on a fine grid: a step of 0.5 has points 0.01 apart.
   round(point) {
-    const digits = Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(this.extent))));
-    return point.map((x) => Number(Math.max(-this.extent, Math.min(this.extent, x)).toFixed(digits)));
+    const { low, high, step } = this.window;
+    const digits = Math.max(0, 1 - Math.floor(Math.log10(step)));
+    return point.map((x) => Number(Math.max(low, Math.min(high, x)).toFixed(digits)));
   }
 
   fromPointer(event) {
+    const { low, high } = this.window;
     const box = this.root.getBoundingClientRect();
-    return [
-      (((event.clientX - box.left) / box.width) * 2 - 1) * this.extent,
-      (1 - ((event.clientY - box.top) / box.height) * 2) * this.extent,
-    ];
+    const along = (part) => low + part * (high - low);
+    return [along((event.clientX - box.left) / box.width), along((box.bottom - event.clientY) / box.height)];
   }
 
-  setExtent(extent) {
-    if (extent === this.extent && this.grid.childElementCount > 0) return;
-    this.extent = extent;
-    const step = extent / (extent % 1.5 === 0 ? 3 : 2);
-    const lines = [];
-    for (const t of [-2, -1, 0, 1, 2].map((k) => k * step).filter((x) => Math.abs(x) < extent)) {
-      const [[x], [, y]] = [this.at([t, 0]), this.at([0, t])];
-      const kind = t === 0 ? "mt-axis" : "mt-gridline";
-      lines.push(svg("line", { class: kind, x1: x, x2: x, y1: -PLANE_HALF, y2: PLANE_HALF }));
-      lines.push(svg("line", { class: kind, y1: y, y2: y, x1: -PLANE_HALF, x2: PLANE_HALF }));
-      if (t === 0) continue;
-      lines.push(svg("text", { x: x + 4, y: 14, class: "mt-tick" }, short(t)));
-      lines.push(svg("text", { x: 4, y: y - 4, class: "mt-tick" }, short(t)));
+  setWindow(window) {
+    if (this.window && window.low === this.window.low && window.high === this.window.high) return;
+    this.window = window;
+    const { low, high, step } = window;
+    const [edge, lines] = [PLANE_HALF, []];
+    for (let k = Math.round(low / step) + 1; k < Math.round(high / step); k += 1) {
+      const [x, y] = this.at([k * step, k * step]);
+      const kind = k === 0 ? "mt-axis" : "mt-gridline";
+      lines.push(svg("line", { class: kind, x1: x, x2: x, y1: -edge, y2: edge }));
+      lines.push(svg("line", { class: kind, y1: y, y2: y, x1: -edge, x2: edge }));
+      lines.push(svg("text", { x, y: edge - 5, class: "mt-tick", "text-anchor": "middle" }, short(k * step)));
+      lines.push(svg("text", { x: 5 - edge, y: y + 4, class: "mt-tick" }, short(k * step)));
     }
-    lines.push(svg("text", { x: PLANE_HALF - 6, y: -6, class: "mt-tick", "text-anchor": "end" }, "dimension 1"));
-    lines.push(svg("text", { x: 6, y: -PLANE_HALF + 14, class: "mt-tick" }, "dimension 2"));
+    lines.push(svg("text", { x: edge - 5, y: edge - 22, class: "mt-tick", "text-anchor": "end" }, "dimension 1 →"));
+    lines.push(svg("text", { x: 5 - edge, y: 15 - edge, class: "mt-tick" }, "↑ dimension 2"));
     this.grid.replaceChildren(...lines);
   }
 
@@ -76,28 +82,38 @@ class Plane {
     }
     this.current = points;
     const taken = [];
-    points.forEach((point, i) => this.showHandle(this.handles[i], point, taken));
+    const chosen = points.findIndex((point) => point.chosen);
+    for (const i of [chosen, ...points.keys()]) { // the chosen point's label takes the best place
+      if (i !== chosen || taken.length === 0) this.showHandle(this.handles[i], points[i], taken);
+    }
+    const [cx, cy] = this.at(points[chosen].at);
+    setAttributes(this.top, { cx, cy });
   }
 
   showHandle(handle, { name, at, note, chosen }, taken) {
     const [x, y] = this.at(at);
-    const above = y > -PLANE_HALF + 60;
-    const label = `${name.length > 14 ? `${name.slice(0, 13)}…` : name}${note ? `  ${note}` : ""}`;
-    const spot = { x, y, width: label.length * 4 + 4 };
-    const crowd = taken.filter(
-      (other) => Math.abs(other.x - x) < other.width + spot.width && Math.abs(other.y - y) < LABEL_STEP,
-    ).length;
-    taken.push(spot);
-    handle.setAttribute("transform", `translate(${x} ${y})`);
-    handle.setAttribute("aria-valuenow", at[0]);
-    handle.setAttribute("aria-valuetext", `${short(at[0])}, ${short(at[1])}`);
-    handle.setAttribute("aria-label", `embedding of ${name}`);
+    const shown = name.length > 14 ? `${name.slice(0, 13)}…` : name;
+    const label = note ? `${shown} ${note}` : shown;
+    const place = this.labelPlace(x, y, label.length * 4 + 4, taken);
+    taken.push(place);
+    setAttributes(handle, {
+      transform: `translate(${x} ${y})`,
+      "aria-label": `embedding of ${name}`,
+      "aria-valuenow": at[0],
+      "aria-valuetext": `${short(at[0])}, ${short(at[1])}`,
+    });
     handle.classList.toggle("mt-chosen", chosen);
-    const text = handle.lastChild;
-    text.setAttribute("y", above ? -16 - LABEL_STEP * crowd : 26 + LABEL_STEP * crowd);
-    const room = PLANE_HALF - spot.width;
-    text.setAttribute("x", Math.max(-room, Math.min(room, x)) - x);
-    setText(text, label);
+    setAttributes(handle.lastChild, { x: place.x - x, y: place.y - y });
+    setText(handle.lastChild, label);
+  }
+
+  // The first place above or below a point that is inside the plane and free.
+  labelPlace(x, y, half, taken) {
+    const room = PLANE_HALF - half;
+    const places = [-15, 26, -31, 42, -47, 58].map((dy) => ({ x: Math.max(-room, Math.min(room, x)), y: y + dy, half }));
+    const inside = places.filter((place) => Math.abs(place.y - 4) < PLANE_HALF - 8);
+    const clash = (a, b) => Math.abs(a.x - b.x) < a.half + b.half && Math.abs(a.y - b.y) < LABEL_HEIGHT;
+    return inside.find((place) => !taken.some((other) => clash(place, other))) ?? places[0];
   }
 
   makeHandle(i) {
@@ -159,7 +175,7 @@ class Plane {
       if (event.key !== "Enter" && event.key !== " ") return;
       this.moves.onPick(i);
     } else {
-      const step = 10 ** Math.floor(Math.log10(this.extent)) / (event.shiftKey ? 100 : 10);
+      const step = this.window.step / (event.shiftKey ? 50 : 5);
       const target = this.round(this.current[i].at.map((x, k) => x + step * direction[k]));
       this.moves.onNudge(i, target);
     }
@@ -167,18 +183,20 @@ class Plane {
     event.stopPropagation();
   }
 
-  arrow(from, to, kind, label = "") {
+  arrow(from, to, kind, label = "", head = 11) {
     const [[x1, y1], [x2, y2]] = [this.at(from), this.at(to)];
     const length = Math.hypot(x2 - x1, y2 - y1);
     if (length < 2) return svg("g");
     const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
-    const tip = [[0, 0], [-11, 5], [-11, -5]].map(([a, b]) => `${x2 + ux * a - uy * b},${y2 + uy * a + ux * b}`);
+    const corners = [[0, 0], [-head, head / 2], [-head, -head / 2]];
+    const points = corners.map(([a, b]) => `${x2 + ux * a - uy * b},${y2 + uy * a + ux * b}`).join(" ");
+    const anchor = Math.abs(uy) < 0.3 ? "middle" : uy < 0 ? "start" : "end";
     return svg(
       "g",
       { class: `mt-arrow ${kind}` },
-      svg("line", { x1, y1, x2: x2 - ux * 8, y2: y2 - uy * 8 }),
-      svg("polygon", { points: tip.join(" ") }),
-      svg("text", { x: (x1 + x2) / 2 + uy * 12, y: (y1 + y2) / 2 - ux * 12 + 4, "text-anchor": uy < -0.3 ? "end" : "start" }, label),
+      svg("line", { x1, y1, x2: x2 - ux * Math.min(length, head - 3), y2: y2 - uy * Math.min(length, head - 3) }),
+      svg("polygon", { points }),
+      svg("text", { x: (x1 + x2) / 2 - uy * 10, y: (y1 + y2) / 2 + ux * 10 + 5, "text-anchor": anchor }, label),
     );
   }
 

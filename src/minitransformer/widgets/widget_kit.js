@@ -53,7 +53,7 @@ const number = (value, more = {}) => cell(fixed(value), { value, kind: "number",
 
 function showCell(node, { text, value = null, heat = null, kind = "", scope = null }) {
   setText(node, text);
-  if (scope !== null) node.setAttribute("scope", scope);
+  if (scope !== null) setAttributes(node, { scope, title: text.length > 12 ? text : null });
   if (node.className !== kind) node.className = kind;
   if (value !== null) node.dataset.value = String(value);
   if (heat !== null) node.style.setProperty("--heat", heat.toFixed(4));
@@ -67,14 +67,14 @@ function fillTable(table, { caption, head, rows, foot = [] }) {
     const build = (part, list) =>
       html(part, {}, ...list.map((row) => html("tr", {}, ...row.map((c) => html(c.tag)))));
     table.replaceChildren(
-      html("caption"),
+      html("caption", {}, html("span")),
       build("thead", head),
       build("tbody", rows),
       ...(foot.length ? [build("tfoot", foot)] : []),
     );
     table.dataset.shape = shape;
   }
-  setText(table.caption, caption);
+  setText(table.caption.firstChild, caption);
   all.forEach((row, i) => row.forEach((c, j) => showCell(table.rows[i].cells[j], c)));
 }
 
