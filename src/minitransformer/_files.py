@@ -8,18 +8,11 @@ import contextlib
 import os
 from pathlib import Path
 
+from ._needed import needed
+
 __all__ = ["open_safetensors", "write_safetensors"]
 
-
-def _library():
-    try:
-        import safetensors
-        import safetensors.torch
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "files of weights need the safetensors package: pip install safetensors"
-        ) from None
-    return safetensors
+_NEEDED = "files of weights need the package safetensors", "pip install safetensors"
 
 
 def write_safetensors(path, tensors, metadata=None):
@@ -40,7 +33,7 @@ def write_safetensors(path, tensors, metadata=None):
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-        _library().torch.save_file(tensors, part, metadata)
+        needed("safetensors.torch", *_NEEDED).save_file(tensors, part, metadata)
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         os.replace(part, path)
@@ -64,7 +57,7 @@ def open_safetensors(path):
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    library = _library()
+    library = needed("safetensors", *_NEEDED)
     try:
         handle = library.safe_open(path, framework="pt")
     except library.SafetensorError as error:

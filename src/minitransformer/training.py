@@ -58,15 +58,15 @@ def learning_rate(step, steps, lr, warmup=0, schedule="cosine"):
 
 
 def cross_entropy_loss(model, batch):
-    """Mean cross-entropy of ``model(*inputs)`` against targets, in nats.
+    """Mean cross-entropy of what a model makes of its inputs against the targets, in nats.
 
     Parameters
     ----------
     model : callable
         Gives logits (..., classes).
     batch : (inputs, targets)
-        inputs is a tensor or a tuple of tensors; targets (...) are whole numbers, and a target of
-        -100 does not count.
+        inputs is a tensor or a dict of the model's arguments; targets (...) are whole numbers, and
+        a target of -100 does not count.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def cross_entropy_loss(model, batch):
     0.6931
     """
     inputs, targets = batch
-    logits = model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+    logits = model(**inputs) if isinstance(inputs, dict) else model(inputs)
     return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
 
 

@@ -21,7 +21,7 @@ from minitransformer.tasks import (
     copy_or_reverse,
     date_translation,
     digit_captions,
-    digit_patches,
+    digit_images,
     repeated_sequences,
     sentences,
 )
@@ -38,7 +38,7 @@ DRAWS = {
     "dates": lambda generator: date_translation(generator, 5),
     "sentences": lambda generator: sentences(generator, 5),
     "bank": lambda generator: bank_sentences(generator, 5),
-    "digits": digit_patches,
+    "digits": digit_images,
 }
 
 
@@ -290,29 +290,20 @@ def test_the_sentence_of_the_chapter_is_in_the_training_part_and_the_parts_do_no
 # --- digits
 
 
-@pytest.mark.parametrize("patch", [1, 2, 4, 8])
-def test_patches_put_together_are_the_images(patch):
+def test_the_images_are_scikit_learns_each_once():
     from sklearn.datasets import load_digits
 
-    digits = digit_patches(seeded(), patch, test_share=0.2)
+    digits = digit_images(seeded(), test_share=0.2)
     assert len(digits.test_labels) == 359
     assert len(digits.train_labels) == 1797 - 359
-    across = 8 // patch
-
-    def image(patches):
-        rows = [torch.cat(list(row), dim=1) for row in patches.reshape(across, across, patch, -1)]
-        return (16 * torch.cat(rows)).to(torch.int64).flatten().tolist()
-
-    patches = torch.cat([digits.train_patches, digits.test_patches])
+    images = torch.cat([digits.train_images, digits.test_images])
     labels = torch.cat([digits.train_labels, digits.test_labels])
-    ours = sorted((image(p), label) for p, label in zip(patches, labels.tolist(), strict=True))
+    assert images.shape == (1797, 1, 8, 8)
+    assert (images.min(), images.max()) == (0, 1)
     data = load_digits()
-    theirs = sorted(
-        (row.astype(int).tolist(), label)
-        for row, label in zip(data.data, data.target.tolist(), strict=True)
-    )
-    assert ours == theirs
-    assert (patches.min(), patches.max()) == (0, 1)
+    theirs = zip(data.data.astype(int).tolist(), data.target.tolist(), strict=True)
+    ours = zip((16 * images).flatten(1).int().tolist(), labels.tolist(), strict=True)
+    assert sorted(ours) == sorted(theirs)
 
 
 def test_names_are_spelled():
@@ -327,9 +318,10 @@ def test_names_are_spelled():
 
 
 def test_without_scikit_learn_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    for name in ("sklearn", "sklearn.datasets"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ModuleNotFoundError, match="pip install scikit-learn"):
-        digit_patches(seeded())
+        digit_images(seeded())
 
 
 # --- vocabulary and bad input
@@ -357,8 +349,7 @@ def test_a_vocabulary_goes_both_ways():
         (lambda g: date_translation(g, 2, "validation"), "got 'validation'"),
         (lambda g: sentences(g, 2, None), "got None"),
         (lambda g: bank_sentences(g, True), "batch must be .* got True"),
-        (lambda g: digit_patches(g, 3), "1, 2, 4 or 8 pixels, got 3"),
-        (lambda g: digit_patches(g, test_share=0.0), "both parts, got 0.0"),
+        (lambda g: digit_images(g, test_share=0.0), "both parts, got 0.0"),
         (lambda g: digit_captions(torch.tensor([3, 10])), "got 3 to 10"),
         (lambda g: digit_captions(torch.tensor([], dtype=torch.int64)), "at least 1, got 0"),
     ],

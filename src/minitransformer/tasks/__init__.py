@@ -9,12 +9,12 @@ numbers, and where they stand for words or letters a :class:`Vocabulary` turns t
 - :func:`copy_or_reverse`, :func:`date_translation`: translation whose true alignment is known
 - :func:`sentences`: English sentences with agreement and pronouns
 - :func:`bank_sentences`: German sentences in which "Bank" is a bench or a house for money
-- :func:`digit_patches`, :func:`digit_captions`: handwritten digits as patches, and their names
+- :func:`digit_images`, :func:`digit_captions`: handwritten digits, and their names
 """
 
 from ._common import IGNORE, PAD, Translation, Vocabulary
 from .dates import DATE_LETTERS, date_translation
-from .digits import NAME_LETTERS, Digits, digit_captions, digit_patches
+from .digits import NAME_LETTERS, Digits, digit_captions, digit_images
 from .sentences import BANK_WORDS, WORDS, BankSentences, Sentences, bank_sentences, sentences
 from .symbols import Recall, Repeated, associative_recall, copy_or_reverse, repeated_sequences
 
@@ -37,7 +37,7 @@ __all__ = [
     "copy_or_reverse",
     "date_translation",
     "digit_captions",
-    "digit_patches",
+    "digit_images",
     "repeated_sequences",
     "sentences",
 ]

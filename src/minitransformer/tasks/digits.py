@@ -1,9 +1,10 @@
-"""Handwritten digits as sequences of patches, and their names as captions."""
+"""Handwritten digits, and their names as captions."""
 
 from typing import NamedTuple
 
 import torch
 
+from .._needed import needed
 from ._common import Vocabulary, check_at_least, decoder_pair
 
 _NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
@@ -12,28 +13,26 @@ NAME_LETTERS = Vocabulary(sorted(set("".join(_NAMES))))
 
 
 class Digits(NamedTuple):
-    """Images of 8 × 8 pixels, cut into patches row by row from the upper left.
+    """Images of digits in two parts; ``models.image_patches`` cuts them into patches.
 
-    train_patches : (images, patches, patch * patch) brightness from 0 (paper) to 1 (ink)
+    train_images : (images, 1, 8, 8) brightness from 0 (paper) to 1 (ink)
     train_labels : (images,) 0 to 9
-    test_patches, test_labels : the same, of images that are not in the training part
+    test_images, test_labels : the same, of images that are not in the training part
     """
 
-    train_patches: torch.Tensor
+    train_images: torch.Tensor
     train_labels: torch.Tensor
-    test_patches: torch.Tensor
+    test_images: torch.Tensor
     test_labels: torch.Tensor
 
 
-def digit_patches(generator, patch=2, test_share=0.25):
-    """The 1,797 handwritten digits of scikit-learn, shuffled, split and cut into patches.
+def digit_images(generator, test_share=0.25):
+    """The 1,797 handwritten digits that come with scikit-learn, shuffled and split.
 
     Parameters
     ----------
     generator : torch.Generator
         Decides which images are for the test.
-    patch : 1, 2, 4 or 8
-        Pixels along the edge of a patch.
     test_share : float
         Between 0 and 1.
 
@@ -44,38 +43,32 @@ def digit_patches(generator, patch=2, test_share=0.25):
     Raises
     ------
     ValueError
-        If the patches do not fill an image, or a part would be empty.
+        If a part would be empty.
     ModuleNotFoundError
-        If scikit-learn, which carries the images, is not installed.
+        If scikit-learn is not installed.
 
     Examples
     --------
-    >>> digits = digit_patches(torch.Generator().manual_seed(0), patch=4)
-    >>> digits.train_patches.shape, digits.test_patches.shape
-    (torch.Size([1348, 4, 16]), torch.Size([449, 4, 16]))
+    >>> digits = digit_images(torch.Generator().manual_seed(0))
+    >>> digits.train_images.shape, digits.test_images.shape
+    (torch.Size([1348, 1, 8, 8]), torch.Size([449, 1, 8, 8]))
 
-    Source: Alpaydin & Kaynak 1998, "Optical recognition of handwritten digits" (UCI), as
-    scikit-learn carries it; patches as in Dosovitskiy et al. 2021, "An image is worth 16x16 words".
+    Source: Alpaydin & Kaynak 1998, "Optical recognition of handwritten digits" (UCI).
     """
-    if patch not in (1, 2, 4, 8):
-        raise ValueError(f"patches fill an image of 8 × 8 with 1, 2, 4 or 8 pixels, got {patch!r}")
-    try:
-        from sklearn.datasets import load_digits
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "the handwritten digits come with scikit-learn: pip install scikit-learn"
-        ) from None
-    data = load_digits()
-    images = torch.tensor(data.images, dtype=torch.float32) / 16
+    sklearn = needed(
+        "sklearn.datasets",
+        "the handwritten digits come with scikit-learn",
+        "pip install scikit-learn",
+    )
+    data = sklearn.load_digits()
+    images = torch.tensor(data.images, dtype=torch.float32)[:, None] / 16
     labels = torch.tensor(data.target)
     n_test = round(test_share * len(images))
     if not 0 < n_test < len(images):
         raise ValueError(f"test_share must leave images in both parts, got {test_share}")
-    patches = images.unflatten(2, (8 // patch, patch)).unflatten(1, (8 // patch, patch))
-    patches = patches.transpose(2, 3).reshape(len(images), -1, patch * patch)
     order = torch.randperm(len(images), generator=generator)
     test, train = order[:n_test], order[n_test:]
-    return Digits(patches[train], labels[train], patches[test], labels[test])
+    return Digits(images[train], labels[train], images[test], labels[test])
 
 
 def digit_captions(labels):
