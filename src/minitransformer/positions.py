@@ -126,7 +126,7 @@ def rotary_cos_sin(positions, width, base=10000.0):
     """
     if _check_width("width", width) % 2:
         raise ValueError(f"rotary positions turn pairs: the width must be even, got {width}")
-    exponents = -torch.arange(0, width, 2, dtype=torch.float64) / width
+    exponents = -torch.arange(0, width, 2, dtype=torch.float64, device="cpu") / width
     angles = _outer(_as_positions(positions), _check_base(base) ** exponents)
     return angles.cos(), angles.sin()
 
@@ -297,7 +297,7 @@ def _as_positions(positions):
     if isinstance(positions, int) and not isinstance(positions, bool):
         if positions < 0:
             raise ValueError(f"a number of positions must not be negative, got {positions}")
-        return torch.arange(positions)
+        return torch.arange(positions, device="cpu")
     if not isinstance(positions, torch.Tensor):
         raise TypeError(f"positions must be a number or a tensor, got {positions!r}")
     if positions.dtype == torch.bool or positions.is_complex():
