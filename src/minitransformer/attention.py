@@ -21,11 +21,11 @@ from ._attention_inputs import (
     check_tensors,
     join_masks,
 )
-from .attention_paths import attend, attention_scores
+from .attention_paths import attend
 from .hooks import HookedModule, HookPoint
 from .positions import rotate_pairs
 
-__all__ = ["MultiHeadAttention", "attention_scores", "scaled_dot_product_attention"]
+__all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
 
 
 def scaled_dot_product_attention(

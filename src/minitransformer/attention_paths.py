@@ -74,8 +74,8 @@ def attend(
 def attention_scores(query, key, mask=None, *, scale=None, softcap=None, enable_gqa=False):
     """The scores that the softmax turns into weights, in float32 or float64.
 
-    Parameters are those of `scaled_dot_product_attention`, and so are the order of things: scale,
-    softcap, mask. A key that ``mask`` forbids has a score of -infinity.
+    Parameters are those of `attention.scaled_dot_product_attention`, already checked. The order is
+    scale, softcap, mask; a key that ``mask`` forbids has a score of -infinity.
 
     Returns
     -------

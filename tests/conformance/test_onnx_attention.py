@@ -6,7 +6,8 @@ import torch
 from onnx_cases import cases
 
 from minitransformer._attention_inputs import join_masks, place_mask
-from minitransformer.attention import attention_scores, scaled_dot_product_attention
+from minitransformer.attention import scaled_dot_product_attention
+from minitransformer.attention_paths import attention_scores
 
 # ONNX's reference rounds every step of these to bfloat16, we only inputs and outputs.
 BFLOAT16 = {
