@@ -14,6 +14,7 @@ from onnx.helper import get_attribute_value
 _MODULES = {
     "Attention": "attention",
     "GRU": "gru",
+    "Gelu": "gelu",
     "LSTM": "lstm",
     "LayerNormalization": "layernormalization",
     "RMSNormalization": "rmsnormalization",
