@@ -43,9 +43,9 @@ def pytest_collection_modifyitems(items):
 
 def pytest_terminal_summary(terminalreporter):
     """Say what was left out for want of what, and how to add it."""
-    skipped = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
-    for _, what, how in NEEDS.values():
-        count = sum(f"needs {what}" in reason for reason in skipped)
+    skipped = terminalreporter.getreports("skipped")
+    for marker, (available, what, how) in NEEDS.items():
+        count = sum(not available and marker in report.keywords for report in skipped)
         if count:
             terminalreporter.section("left out", yellow=True)
             terminalreporter.write_line(f"{count} checks, for want of {what}. To add it: {how}")
