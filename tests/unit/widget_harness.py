@@ -28,7 +28,11 @@ const { source, calls } = JSON.parse(readFileSync(0, "utf8"), (_, value) =>
   ["NaN", "Infinity", "-Infinity"].includes(value) ? Number(value) : value);
 const module = await import("data:text/javascript," + encodeURIComponent(source));
 const answers = calls.map(([name, args]) => {
-  try { return { value: module[name](...args) }; } catch (error) { return { error: String(error) }; }
+  try {
+    return { value: module[name](...args) };
+  } catch (error) {
+    return { error: String(error) };
+  }
 });
 console.log(JSON.stringify(answers, (_, value) =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value));

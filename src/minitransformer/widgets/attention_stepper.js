@@ -35,7 +35,7 @@ function squareTable(n, matrix, caption, more = { heads: [], cells: () => [] }) 
     caption,
     head: [[corner, ...n.tokens.map((t) => heading(t, "col")), ...more.heads.map((t, k) => heading(t, "col", { kind: k === 0 ? "wrap edge" : "wrap" }))]],
     rows: matrix.map((row, i) => [
-      heading(n.tokens[i], "row", { kind: i === n.i ? "followed" : "" }),
+      heading(n.tokens[i], "row", { followed: i === n.i }),
       ...rowOf(row, heat),
       ...more.cells(i),
     ]),
@@ -52,7 +52,7 @@ const PROJECT = {
   legend: (n) => `Arrows: query, key and value of ${quoted(n.token)}. With the identity as a matrix they end on the embedding.`,
   detail: (n) => ({
     caption: `Query, key and value of ${quoted(n.token)}`,
-    head: [["", "dimension 1", "dimension 2"].map((text) => heading(text, "col"))],
+    head: [["vector", "dimension 1", "dimension 2"].map((text) => heading(text, "col"))],
     rows: ["query", "key", "value"].map((name) => [
       heading(name, "row", { kind: name }),
       ...n[name][n.i].map((x, k) =>
@@ -64,7 +64,7 @@ const PROJECT = {
     caption: "All tokens: query, key and value",
     head: [["token", "q₁", "q₂", "k₁", "k₂", "v₁", "v₂"].map((text) => heading(text, "col"))],
     rows: n.tokens.map((token, i) => [
-      heading(token, "row", { kind: i === n.i ? "followed" : "" }),
+      heading(token, "row", { followed: i === n.i }),
       ...[n.query, n.key, n.value].flatMap((part) => part[i].map((x) => number(x))),
     ]),
   }),
@@ -209,6 +209,7 @@ class Stepper {
   }
 
   fromModel() {
+    if (this.telling) return;
     const coming = [...INPUTS, "query", "stage"].map((name) => this.model.get(name));
     if (JSON.stringify(coming) === JSON.stringify(Object.values(this.state))) return;
     const [tokens, embeddings] = coming;
@@ -221,7 +222,9 @@ class Stepper {
   set(changes) {
     this.state = { ...this.state, ...changes };
     this.draw();
+    this.telling = true;
     for (const [name, value] of Object.entries(changes)) this.model.set(name, value);
+    this.telling = false;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.save(), SAVE_AFTER);
   }

@@ -125,6 +125,8 @@ class Plane {
       svg("text", { "text-anchor": "middle" }),
     );
     handle.addEventListener("pointerdown", (event) => this.grab(event, i));
+    // touch-action does not hold inside an SVG in every browser: this keeps a finger from scrolling
+    handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     handle.addEventListener("keydown", (event) => this.key(event, i));
     return handle;
   }

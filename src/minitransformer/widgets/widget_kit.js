@@ -46,7 +46,8 @@ function listing(words) {
   return `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
-// A cell of a table: text, or a number with its full precision in data-value. `heat` is 0 to 1.
+// A cell of a table: text, or a number with its full precision in data-value. `heat` is 0 to 1;
+// `followed` on the first cell of a row marks the row.
 const cell = (text, more = {}) => ({ tag: "td", text, ...more });
 const heading = (text, scope, more = {}) => ({ tag: "th", text, scope, ...more });
 const number = (value, more = {}) => cell(fixed(value), { value, kind: "number", ...more });
@@ -75,7 +76,10 @@ function fillTable(table, { caption, head, rows, foot = [] }) {
     table.dataset.shape = shape;
   }
   setText(table.caption.firstChild, caption);
-  all.forEach((row, i) => row.forEach((c, j) => showCell(table.rows[i].cells[j], c)));
+  [...table.rows].forEach((row, i) => {
+    row.classList.toggle("followed", Boolean(all[i][0].followed));
+    [...row.cells].forEach((node, j) => showCell(node, all[i][j]));
+  });
 }
 
 // Where numbers stand between the smallest (0) and the largest (1) of a matrix.
