@@ -100,6 +100,16 @@ def check_key_mask(key_mask, batch, n_keys):
         )
 
 
+def check_head_mask(head_mask, n_heads):
+    if not isinstance(head_mask, torch.Tensor):
+        raise TypeError(f"head_mask must be a tensor, got {type(head_mask).__name__}")
+    if tuple(head_mask.shape) != (n_heads,):
+        raise ValueError(
+            f"head_mask must have shape ({n_heads},), one factor a head, got "
+            f"{tuple(head_mask.shape)}"
+        )
+
+
 def check_sizes(d_model, n_heads, n_kv_heads, d_head):
     """Raise an error unless the sizes of a multi-head attention fit one another."""
     sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_head": d_head}

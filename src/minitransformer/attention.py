@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ._attention_inputs import (
+    check_head_mask,
     check_key_mask,
     check_mask,
     check_offset,
@@ -333,11 +334,8 @@ class MultiHeadAttention(HookedModule):
             raise ValueError("cache and layer go together: layer says which of the cache's is used")
         if positions is not None and self.rope is None:
             raise ValueError("positions are for rope, and this module was made without one")
-        if head_mask is not None and tuple(head_mask.shape) != (self.n_heads,):
-            raise ValueError(
-                f"head_mask must have shape ({self.n_heads},), one factor a head, got "
-                f"{tuple(head_mask.shape)}"
-            )
+        if head_mask is not None:
+            check_head_mask(head_mask, self.n_heads)
 
     def _check_tokens(self, name, x):
         if not isinstance(x, torch.Tensor):
