@@ -17,6 +17,7 @@ from .norms import LayerNorm, RMSNorm, check_width, layer_norm, make_norm, rms_n
 
 __all__ = [
     "ACTIVATIONS",
+    "NORM_POSITIONS",
     "FeedForward",
     "LayerNorm",
     "RMSNorm",
@@ -46,6 +47,7 @@ def gelu(x, approximate=False):
     return 0.5 * x * (1 + torch.erf(x / 2**0.5))
 
 
+NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -174,6 +176,10 @@ class TransformerBlock(nn.Module):
         dropout=0.0,
     ):
         super().__init__()
+        if norm_position not in NORM_POSITIONS:
+            raise ValueError(
+                f"norm_position must be one of {', '.join(NORM_POSITIONS)}, got {norm_position!r}"
+            )
         self.is_causal, self.pre_norm = is_causal, norm_position == "pre"
         d_ff = 4 * d_model if d_ff is None else d_ff
         new_norm = partial(make_norm, norm, d_model, norm_eps, bias)

@@ -33,7 +33,7 @@ def layer_norm(x, weight=None, bias=None, *, eps=1e-5, axis=-1):
 
     Source: Ba, Kiros and Hinton 2016, "Layer normalization", equation 4.
     """
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axes = _last_axes(x, axis)
     centred = x - x.mean(axes, keepdim=True)
     variance = centred.square().mean(axes, keepdim=True)
     normed = centred / torch.sqrt(variance + eps)
@@ -62,9 +62,15 @@ def rms_norm(x, weight=None, *, eps=1e-6, axis=-1):
 
     Source: Zhang and Sennrich 2019, "Root mean square layer normalization", equation 4.
     """
-    axes = tuple(range(axis % x.ndim, x.ndim))
+    axes = _last_axes(x, axis)
     normed = x / torch.sqrt(x.square().mean(axes, keepdim=True) + eps)
     return normed if weight is None else normed * weight
+
+
+def _last_axes(x, axis):
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"x of shape {tuple(x.shape)} has no axis {axis}")
+    return tuple(range(axis % x.ndim, x.ndim))
 
 
 def check_width(name, x, width):

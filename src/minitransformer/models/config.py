@@ -3,13 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from ..blocks import ACTIVATIONS
+from ..blocks import ACTIVATIONS, NORM_POSITIONS
+from ..norms import NORMS
 
 __all__ = ["Config"]
 
 _CHOICES = {
-    "norm": ("layer", "rms"),
-    "norm_position": ("pre", "post"),
+    "norm": NORMS,
+    "norm_position": NORM_POSITIONS,
     "activation": (*ACTIVATIONS, "swiglu"),
     "positions": ("learned", "sinusoidal", "rotary", "none"),
 }
