@@ -93,9 +93,9 @@ class LearnedPositions(nn.Module):
     def __init__(self, max_length, d_model):
         super().__init__()
         self.weight = nn.Parameter(
-            torch.randn(_check_width("max_length", max_length), _check_width("d_model", d_model))
-            * 0.02
+            torch.empty(_check_width("max_length", max_length), _check_width("d_model", d_model))
         )
+        nn.init.normal_(self.weight, std=0.02)
 
     def forward(self, positions):
         _check_range(positions, len(self.weight))
