@@ -154,7 +154,12 @@ class GGUF:
         """One tensor as a float32 array."""
         quants = needed("gguf.quants", "GGUF files need the package gguf", "pip install gguf")
         shape, kind, start, end = self.tensors[name]
-        data = np.frombuffer(self._bytes, np.uint8, end - start, start)
+        # Read, not mapped: pages of the file that stayed mapped would count as memory in use.
+        data = np.empty(end - start, np.uint8)
+        with self.path.open("rb") as file:
+            file.seek(start)
+            if file.readinto(data) != len(data):
+                raise self._error(f"the tensor {name!r} has been cut off since it was opened")
         kind = quants.GGMLQuantizationType(kind)
         try:
             array = quants.dequantize(data.reshape(*shape[:-1], -1), kind)
