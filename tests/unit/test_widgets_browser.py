@@ -106,7 +106,8 @@ def test_the_page_shows_the_numbers_of_python(page, seed):
     go_to(page, 2)
     rows = np.array(shown(page, table=".mt-working table"))
     np.testing.assert_allclose(rows[:, 1], widget.scores[widget.query], rtol=0, atol=1e-6)
-    np.testing.assert_allclose(rows[:, 2], widget.weights[widget.query], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(rows[:, 3], widget.weights[widget.query], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(rows[:, 2] / rows[:, 2].sum(), rows[:, 3], rtol=0, atol=1e-6)
     go_to(page, 1)
     np.testing.assert_allclose(shown(page), widget.scores * np.sqrt(2), rtol=0, atol=1e-6)
     assert page.problems == []

@@ -11,7 +11,11 @@ function niceWindow(points) {
   const rough = Math.max(most - least, 1) / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= rough);
-  return { low: Math.floor(least / step - 0.3) * step, high: Math.ceil(most / step + 0.3) * step, step };
+  return {
+    low: Math.floor(least / step - 0.3) * step,
+    high: Math.ceil(most / step + 0.3) * step,
+    step,
+  };
 }
 
 class Plane {
@@ -27,7 +31,12 @@ class Plane {
     const size = 2 * PLANE_HALF;
     this.root = svg(
       "svg",
-      { viewBox: `${-PLANE_HALF} ${-PLANE_HALF} ${size} ${size}`, class: "mt-plane", role: "group", "aria-label": label },
+      {
+        viewBox: `${-PLANE_HALF} ${-PLANE_HALF} ${size} ${size}`,
+        class: "mt-plane",
+        role: "group",
+        "aria-label": label,
+      },
       this.grid,
       this.marks,
       this.points,
@@ -52,7 +61,10 @@ class Plane {
     const { low, high } = this.window;
     const box = this.root.getBoundingClientRect();
     const along = (part) => low + part * (high - low);
-    return [along((event.clientX - box.left) / box.width), along((box.bottom - event.clientY) / box.height)];
+    return [
+      along((event.clientX - box.left) / box.width),
+      along((box.bottom - event.clientY) / box.height),
+    ];
   }
 
   setWindow(window) {
@@ -65,10 +77,18 @@ class Plane {
       const kind = k === 0 ? "mt-axis" : "mt-gridline";
       lines.push(svg("line", { class: kind, x1: x, x2: x, y1: -edge, y2: edge }));
       lines.push(svg("line", { class: kind, y1: y, y2: y, x1: -edge, x2: edge }));
-      lines.push(svg("text", { x, y: edge - 5, class: "mt-tick", "text-anchor": "middle" }, short(k * step)));
+      lines.push(
+        svg("text", { x, y: edge - 5, class: "mt-tick", "text-anchor": "middle" }, short(k * step)),
+      );
       lines.push(svg("text", { x: 5 - edge, y: y + 4, class: "mt-tick" }, short(k * step)));
     }
-    lines.push(svg("text", { x: edge - 5, y: edge - 22, class: "mt-tick", "text-anchor": "end" }, "dimension 1 →"));
+    lines.push(
+      svg(
+        "text",
+        { x: edge - 5, y: edge - 22, class: "mt-tick", "text-anchor": "end" },
+        "dimension 1 →",
+      ),
+    );
     lines.push(svg("text", { x: 5 - edge, y: 15 - edge, class: "mt-tick" }, "↑ dimension 2"));
     this.grid.replaceChildren(...lines);
   }
@@ -83,7 +103,8 @@ class Plane {
     this.current = points;
     const taken = [];
     const chosen = points.findIndex((point) => point.chosen);
-    for (const i of [chosen, ...points.keys()]) { // the chosen point's label takes the best place
+    for (const i of [chosen, ...points.keys()]) {
+      // the chosen point's label takes the best place
       if (i !== chosen || taken.length === 0) this.showHandle(this.handles[i], points[i], taken);
     }
     const [cx, cy] = this.at(points[chosen].at);
@@ -110,16 +131,26 @@ class Plane {
   // The first place above or below a point that is inside the plane and free.
   labelPlace(x, y, half, taken) {
     const room = PLANE_HALF - half;
-    const places = [-15, 26, -31, 42, -47, 58].map((dy) => ({ x: Math.max(-room, Math.min(room, x)), y: y + dy, half }));
+    const places = [-15, 26, -31, 42, -47, 58].map((dy) => ({
+      x: Math.max(-room, Math.min(room, x)),
+      y: y + dy,
+      half,
+    }));
     const inside = places.filter((place) => Math.abs(place.y - 4) < PLANE_HALF - 8);
-    const clash = (a, b) => Math.abs(a.x - b.x) < a.half + b.half && Math.abs(a.y - b.y) < LABEL_HEIGHT;
+    const clash = (a, b) =>
+      Math.abs(a.x - b.x) < a.half + b.half && Math.abs(a.y - b.y) < LABEL_HEIGHT;
     return inside.find((place) => !taken.some((other) => clash(place, other))) ?? places[0];
   }
 
   makeHandle(i) {
     const handle = svg(
       "g",
-      { class: "mt-handle", tabindex: "0", role: "slider", "aria-roledescription": "movable point" },
+      {
+        class: "mt-handle",
+        tabindex: "0",
+        role: "slider",
+        "aria-roledescription": "movable point",
+      },
       svg("circle", { r: 20, class: "mt-reach" }),
       svg("circle", { r: 8, class: "mt-dot" }),
       svg("text", { "text-anchor": "middle" }),
@@ -153,7 +184,8 @@ class Plane {
       if (move.pointerId !== this.held) return;
       const now = this.fromPointer(move);
       const target = this.round(from.map((x, k) => x + now[k] - start[k]));
-      if (!moved && Math.hypot(move.clientX - event.clientX, move.clientY - event.clientY) < 3) return;
+      if (!moved && Math.hypot(move.clientX - event.clientX, move.clientY - event.clientY) < 3)
+        return;
       if (!moved) this.moves.onGrab(i);
       moved = true;
       this.moves.onMove(i, target);
@@ -172,7 +204,12 @@ class Plane {
 
   key(event, i) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowDown: [0, -1], ArrowUp: [0, 1] }[event.key];
+    const direction = {
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowDown: [0, -1],
+      ArrowUp: [0, 1],
+    }[event.key];
     if (direction === undefined) {
       if (event.key !== "Enter" && event.key !== " ") return;
       this.moves.onPick(i);
@@ -190,15 +227,30 @@ class Plane {
     const length = Math.hypot(x2 - x1, y2 - y1);
     if (length < 2) return svg("g");
     const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
-    const corners = [[0, 0], [-head, head / 2], [-head, -head / 2]];
-    const points = corners.map(([a, b]) => `${x2 + ux * a - uy * b},${y2 + uy * a + ux * b}`).join(" ");
+    const corners = [
+      [0, 0],
+      [-head, head / 2],
+      [-head, -head / 2],
+    ];
+    const points = corners
+      .map(([a, b]) => `${x2 + ux * a - uy * b},${y2 + uy * a + ux * b}`)
+      .join(" ");
     const anchor = Math.abs(uy) < 0.3 ? "middle" : uy < 0 ? "start" : "end";
     return svg(
       "g",
       { class: `mt-arrow ${kind}` },
-      svg("line", { x1, y1, x2: x2 - ux * Math.min(length, head - 3), y2: y2 - uy * Math.min(length, head - 3) }),
+      svg("line", {
+        x1,
+        y1,
+        x2: x2 - ux * Math.min(length, head - 3),
+        y2: y2 - uy * Math.min(length, head - 3),
+      }),
       svg("polygon", { points }),
-      svg("text", { x: (x1 + x2) / 2 - uy * 10, y: (y1 + y2) / 2 + ux * 10 + 5, "text-anchor": anchor }, label),
+      svg(
+        "text",
+        { x: (x1 + x2) / 2 - uy * 10, y: (y1 + y2) / 2 + ux * 10 + 5, "text-anchor": anchor },
+        label,
+      ),
     );
   }
 

@@ -18,6 +18,8 @@ function html(tag, attributes = {}, ...children) {
   return node;
 }
 
+const div = (name, ...children) => html("div", { class: name }, ...children);
+
 function svg(tag, attributes = {}, ...children) {
   const node = setAttributes(document.createElementNS(SVG_NAMESPACE, tag), attributes);
   node.append(...children);
@@ -30,6 +32,7 @@ function setText(node, text) {
 
 // 3 decimals, with a real minus sign and no "−0.000"; very large numbers as powers of ten.
 function fixed(x, digits = 3) {
+  if (x === Infinity) return "∞"; // e to a large score
   const text = Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(digits);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
@@ -63,7 +66,9 @@ function showCell(node, { text, value = null, heat = null, kind = "", scope = nu
 // Fill a table; cells that stay are changed in place, so a drag does not rebuild the page.
 function fillTable(table, { caption, head, rows, foot = [] }) {
   const all = [...head, ...rows, ...foot];
-  const shape = [head.length, foot.length, ...all.map((row) => row.map((c) => c.tag).join())].join(";");
+  const shape = [head.length, foot.length, ...all.map((row) => row.map((c) => c.tag).join())].join(
+    ";",
+  );
   if (table.dataset.shape !== shape) {
     const build = (part, list) =>
       html(part, {}, ...list.map((row) => html("tr", {}, ...row.map((c) => html(c.tag)))));
@@ -112,7 +117,9 @@ function numberField({ label, limit, get, onNumber, onProblem, onLeave }) {
     field.toggleAttribute("data-problem", problem !== null);
     field.setAttribute("aria-invalid", String(problem !== null));
     if (problem === null) onNumber(Number(field.value));
-    onProblem(problem && `${label}: ${problem}. The last good number, ${short(get())}, stays in use.`);
+    onProblem(
+      problem && `${label}: ${problem}. The last good number, ${short(get())}, stays in use.`,
+    );
   });
   field.addEventListener("blur", () => {
     field.removeAttribute("data-problem");
@@ -123,7 +130,8 @@ function numberField({ label, limit, get, onNumber, onProblem, onLeave }) {
   return { field, show };
 }
 
-// Snapshots to go back to. Changes that carry one tag (the keys of one field, one drag) are one step.
+// Snapshots to go back to. Changes that carry one tag (the keys of one field, one drag) are one
+// step.
 class History {
   constructor() {
     this.clear();
