@@ -1,7 +1,6 @@
-"""Writing text token by token: the key-value cache, sampling and the loop around them.
+"""Writing text token by token: sampling, and the loop around it.
 
-A decoder that has read ``t`` tokens needs, for the next one, only the keys and values of those
-``t``: the cache keeps them, so that a step costs one token's work and not all of it again.
+With the `KVCache` a step costs one token's work, and not all of the text's again.
 """
 
 from functools import partial
@@ -9,149 +8,10 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
+from .cache import KVCache
 from .models import check_key_mask, check_tokens
 
 __all__ = ["KVCache", "generate", "sample", "stream", "top_k_logits", "top_p_logits"]
-
-
-class KVCache:
-    """The keys and values of the tokens read so far, for every layer, in memory taken at once.
-
-    Parameters
-    ----------
-    n_layers, batch, n_kv_heads, max_length, d_head : int
-        The sizes; ``max_length`` is the number of tokens for which there is room.
-    dtype : torch.dtype
-        Of the keys and values.
-    device : optional
-        Where they lie.
-
-    Every layer writes with `update`; `advance`, called once when all layers have written, moves
-    ``length`` on. So all layers of one forward pass see the same length, and with it the same
-    positions.
-
-    Examples
-    --------
-    >>> cache = KVCache(n_layers=1, batch=1, n_kv_heads=2, max_length=4, d_head=3)
-    >>> key = value = torch.ones(1, 2, 3, 3)  # (batch, kv_heads, time, d_head)
-    >>> cache.update(0, key, value)[0].shape
-    torch.Size([1, 2, 3, 3])
-    >>> cache.advance(3)
-    >>> cache.length, cache.bytes_per_token, cache.bytes_used, cache.bytes
-    (3, 48, 144, 192)
-
-    Source: Pope et al. 2022, "Efficiently scaling transformer inference", section 2.
-    """
-
-    def __init__(
-        self, n_layers, batch, n_kv_heads, max_length, d_head, *, dtype=torch.float32, device=None
-    ):
-        sizes = {
-            "n_layers": n_layers,
-            "batch": batch,
-            "n_kv_heads": n_kv_heads,
-            "max_length": max_length,
-            "d_head": d_head,
-        }
-        for name, size in sizes.items():
-            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-                raise ValueError(f"{name} must be a positive whole number, got {size!r}")
-        shape = (n_layers, batch, n_kv_heads, max_length, d_head)
-        self.keys = torch.zeros(shape, dtype=dtype, device=device)
-        self.values = torch.zeros_like(self.keys)
-        self.max_length = max_length
-        self.length = 0
-        self._written = [0] * n_layers
-
-    @classmethod
-    def for_model(cls, model, batch, max_length=None):
-        """A cache that fits ``model``, by default as long as the longest text it takes."""
-        config, weight = model.config, next(model.parameters())
-        return cls(
-            config.n_layers,
-            batch,
-            config.n_kv_heads,
-            config.max_length if max_length is None else max_length,
-            config.d_head,
-            dtype=weight.dtype,
-            device=weight.device,
-        )
-
-    def update(self, layer, key, value):
-        """Write the new keys and values of one layer and return all of its keys and values.
-
-        Parameters
-        ----------
-        layer : int
-        key, value : tensor, (batch, kv_heads, time, d_head)
-            Of the new tokens; keys after their rotation, where there is one.
-
-        Returns
-        -------
-        keys, values : tensor, (batch, kv_heads, length + time, d_head)
-            Views into the cache, not copies. No gradient flows through them.
-
-        Raises
-        ------
-        ValueError
-            If the cache has no room left, or the shape or dtype does not fit it.
-        """
-        n_layers, batch, n_kv_heads, _, d_head = self.keys.shape
-        if not 0 <= layer < n_layers:
-            raise ValueError(f"the cache has layers 0 to {n_layers - 1}, got layer {layer}")
-        time = key.shape[-2]
-        expected = (batch, n_kv_heads, time, d_head)
-        if key.shape != expected or value.shape != expected:
-            raise ValueError(
-                "the cache takes keys and values of shape (batch, kv_heads, time, d_head) = "
-                f"{expected}, got key {tuple(key.shape)} and value {tuple(value.shape)}"
-            )
-        if key.dtype != self.keys.dtype or value.dtype != self.keys.dtype:
-            raise ValueError(
-                f"the cache holds {self.keys.dtype}, got key {key.dtype} and value {value.dtype}"
-            )
-        end = self.length + time
-        if end > self.max_length:
-            raise ValueError(
-                f"the cache is full: it has room for {self.max_length} tokens, holds "
-                f"{self.length} and was given {time} more"
-            )
-        self.keys[layer, :, :, self.length : end] = key.detach()
-        self.values[layer, :, :, self.length : end] = value.detach()
-        self._written[layer] = time
-        return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
-
-    def advance(self, time):
-        """Move on by ``time`` tokens, once all layers have written as many.
-
-        Raises
-        ------
-        ValueError
-            If a layer has written another number of tokens: its keys would be out of step.
-        """
-        for layer, written in enumerate(self._written):
-            if written != time:
-                raise ValueError(
-                    f"cannot advance by {time} tokens: layer {layer} has written {written}"
-                )
-        self.length += time
-        self._written = [0] * len(self._written)
-
-    @property
-    def bytes_per_token(self):
-        """Bytes for one token of one text: 2 · layers · kv_heads · d_head · bytes per number."""
-        n_layers, _, n_kv_heads, _, d_head = self.keys.shape
-        return 2 * n_layers * n_kv_heads * d_head * self.keys.element_size()
-
-    @property
-    def bytes_used(self):
-        """Bytes of the tokens read so far, for all texts of the batch."""
-        return self.bytes_per_token * self.keys.shape[1] * self.length
-
-    @property
-    def bytes(self):
-        """Bytes taken in all, measured on the tensors: those of ``max_length`` tokens."""
-        return self.keys.nbytes + self.values.nbytes
 
 
 def top_k_logits(logits, k):
@@ -162,8 +22,7 @@ def top_k_logits(logits, k):
 
     Source: Fan et al. 2018, "Hierarchical neural story generation", section 5.4.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ValueError(f"top_k must be a positive whole number, got {k!r}")
+    _check_top_k(k)
     values, indices = logits.topk(min(k, logits.shape[-1]))
     return torch.full_like(logits, float("-inf")).scatter(-1, indices, values)
 
@@ -176,8 +35,7 @@ def top_p_logits(logits, p):
 
     Source: Holtzman et al. 2019, "The curious case of neural text degeneration", section 3.1.
     """
-    if not 0 < p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, got {p!r}")
+    _check_top_p(p)
     ordered, indices = logits.sort(descending=True, dim=-1)
     probabilities = ordered.softmax(-1)
     reached_before = probabilities.cumsum(-1) - probabilities >= p
@@ -216,13 +74,10 @@ def sample(logits, *, temperature=0.0, top_k=None, top_p=None, generator=None):
     >>> sample(torch.tensor([[0.0, 2.0, 1.0]]))
     tensor([1])
     """
-    if not 0 <= temperature < float("inf"):
-        raise ValueError(f"temperature must be 0 or a positive number, got {temperature!r}")
+    _check_choice(temperature, top_k, top_p)
     if torch.isnan(logits).any():
         raise ValueError("the logits hold NaN: there is no next token to choose")
     if temperature == 0:
-        if top_k is not None or top_p is not None:
-            raise ValueError("top_k and top_p change nothing at temperature 0; give a temperature")
         return logits.argmax(-1)
     logits = logits.float() / temperature
     if top_k is not None:
@@ -306,6 +161,8 @@ def stream(
         If the tokens, the mask or a number do not fit the model or one another.
     """
     _check_prompt(model, tokens, max_new_tokens, key_mask)
+    _check_source(model, tokens, source, source_mask)
+    _check_choice(temperature, top_k, top_p)
     stop_tokens = [int(token) for token in stop_tokens]
     if pad_token is None and stop_tokens:
         pad_token = stop_tokens[0]
@@ -379,3 +236,40 @@ def _check_prompt(model, tokens, max_new_tokens, key_mask):
     check_key_mask("key_mask", key_mask, tokens.shape)
     if not (key_mask[:, -1].all() and (key_mask.int().diff(dim=1) >= 0).all()):
         raise ValueError("texts must be padded on the left: the last token of each must be real")
+
+
+def _check_source(model, tokens, source, source_mask):
+    if hasattr(model, "encoder") != (source is not None):
+        raise ValueError(
+            f"{type(model).__name__} reads no source"
+            if source is not None
+            else f"{type(model).__name__} reads a source: give it one"
+        )
+    if source is None:
+        return
+    check_tokens("source", source, model.config)
+    if len(source) != len(tokens):
+        raise ValueError(f"there are {len(tokens)} texts, but {len(source)} sources")
+    if source_mask is not None:
+        check_key_mask("source_mask", source_mask, source.shape)
+
+
+def _check_choice(temperature, top_k, top_p):
+    if not 0 <= temperature < float("inf"):
+        raise ValueError(f"temperature must be 0 or a positive number, got {temperature!r}")
+    if temperature == 0 and (top_k is not None or top_p is not None):
+        raise ValueError("top_k and top_p change nothing at temperature 0; give a temperature")
+    if top_k is not None:
+        _check_top_k(top_k)
+    if top_p is not None:
+        _check_top_p(top_p)
+
+
+def _check_top_k(k):
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ValueError(f"top_k must be a positive whole number, got {k!r}")
+
+
+def _check_top_p(p):
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {p!r}")

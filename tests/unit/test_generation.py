@@ -1,0 +1,386 @@
+"""The cache, sampling and the loop: cached = uncached, in pieces = at once, padded = alone."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minitransformer.generation import (
+    KVCache,
+    generate,
+    sample,
+    stream,
+    top_k_logits,
+    top_p_logits,
+)
+from minitransformer.models import Config, Decoder, EncoderDecoder
+
+torch.set_num_threads(1)
+
+SIZES = {"vocab_size": 13, "n_layers": 2, "d_model": 12, "n_heads": 6, "max_length": 40}
+CONFIGS = {
+    "gpt2": Config.gpt2(**SIZES),
+    "llama": Config.llama(**SIZES, n_kv_heads=2, d_head=4),
+    "post": Config(
+        **SIZES, norm_position="post", positions="sinusoidal", n_kv_heads=1, tied_head=False
+    ),
+}
+
+
+def decoder(name, seed=0):
+    """A model whose continuations vary: its weights are larger than fresh ones."""
+    torch.manual_seed(seed)
+    model = Decoder(CONFIGS[name]).double().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.3 * torch.randn_like(parameter)
+    return model
+
+
+def tokens_of(batch, time, seed=1):
+    return torch.randint(13, (batch, time), generator=torch.Generator().manual_seed(seed))
+
+
+# --- the cache ---------------------------------------------------------------------------------
+
+
+def test_cache_bytes_are_what_the_formula_says():
+    cache = KVCache(3, 2, 5, 7, 11, dtype=torch.float16)
+    assert cache.bytes_per_token == 2 * 3 * 5 * 11 * 2
+    assert cache.bytes == cache.bytes_per_token * 2 * 7
+    assert cache.bytes == cache.keys.untyped_storage().nbytes() * 2
+    assert cache.bytes_used == 0
+    for layer in range(3):
+        cache.update(layer, *torch.ones(2, 2, 5, 4, 11, dtype=torch.float16))
+    cache.advance(4)
+    assert cache.bytes_used == cache.bytes_per_token * 2 * 4
+
+
+def test_cache_bytes_of_known_models():
+    gpt2 = KVCache(12, 1, 12, 1, 64)
+    assert gpt2.bytes_per_token // 2 == 36_864  # two bytes a number, as usually quoted
+    llama_3_8b = KVCache(32, 1, 8, 1, 128, dtype=torch.bfloat16)
+    assert llama_3_8b.bytes_per_token == 131_072
+
+
+def test_cache_returns_what_was_written_as_views():
+    cache = KVCache(2, 1, 3, 6, 5)
+    first, second = torch.randn(2, 1, 3, 4, 5), torch.randn(2, 1, 3, 2, 5)
+    for piece in (first, second):
+        for layer in (0, 1):
+            keys, values = cache.update(layer, piece[0] + layer, piece[1] - layer)
+        cache.advance(piece.shape[-2])
+    assert torch.equal(keys, torch.cat([first[0], second[0]], dim=-2) + 1)
+    assert torch.equal(values, torch.cat([first[1], second[1]], dim=-2) - 1)
+    assert keys.untyped_storage().data_ptr() == cache.keys.untyped_storage().data_ptr()
+    assert cache.length == 6
+
+
+def write(cache, layer, time, dtype=torch.float32):
+    cache.update(layer, *torch.zeros(2, 1, 3, time, 5, dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda c: write(c, 0, 7), "full: .* 6 tokens, holds 0 and was given 7"),
+        (lambda c: write(c, 2, 1), "layers 0 to 1, got layer 2"),
+        (lambda c: write(c, 0, 1, torch.float64), "holds torch.float32, got key torch.float64"),
+        (lambda c: c.update(0, *torch.zeros(2, 1, 2, 4, 5)), r"\(1, 3, 4, 5\), got .*\(1, 2, 4, 5"),
+        (lambda c: (write(c, 0, 2), c.advance(2)), "layer 1 has written 0"),
+        (lambda c: (write(c, 0, 2), write(c, 1, 3), c.advance(2)), "layer 1 has written 3"),
+        (lambda c: c.advance(1), "layer 0 has written 0"),
+        (lambda c: KVCache(2, 0, 3, 6, 5), "batch must be a positive whole number, got 0"),
+        (lambda c: KVCache(2, 1, 3, 6, 2.5), "d_head must be .* 2.5"),
+    ],
+)
+def test_cache_errors_are_clear(call, words):
+    with pytest.raises(ValueError, match=words):
+        call(KVCache(2, 1, 3, 6, 5))
+
+
+def test_a_cache_moves_on_once_for_all_layers():
+    model, lengths = decoder("llama"), []
+    cache = KVCache.for_model(model, 2)
+    hooks = [
+        (f"blocks.{layer}.hook_resid_post", lambda x, hook: lengths.append(cache.length))
+        for layer in range(2)
+    ]
+    with torch.no_grad():
+        model.run_with_hooks(tokens_of(2, 3), cache=cache, fwd_hooks=hooks)
+        model.run_with_hooks(tokens_of(2, 1), cache=cache, fwd_hooks=hooks)
+    assert lengths == [0, 0, 3, 3]
+    assert cache.length == 4
+
+
+def test_a_full_cache_is_left_as_it_was():
+    model = decoder("gpt2")
+    cache = KVCache.for_model(model, 2, max_length=5)
+    with torch.no_grad():
+        model(tokens_of(2, 4), cache=cache)
+        with pytest.raises(ValueError, match="full"):
+            model(tokens_of(2, 3), cache=cache)
+        assert cache.length == 4
+        logits = model(tokens_of(2, 1, seed=5), cache=cache)
+    whole = torch.cat([tokens_of(2, 4), tokens_of(2, 1, seed=5)], dim=1)
+    torch.testing.assert_close(logits[:, -1], model(whole)[:, -1])
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@given(cuts=st.lists(st.integers(1, 10), max_size=5))
+@settings(max_examples=10, deadline=None)
+def test_reading_in_pieces_is_reading_at_once(name, cuts):
+    model, tokens = decoder(name), tokens_of(2, 11)
+    cache = KVCache.for_model(model, 2, max_length=11)
+    edges = sorted({0, *cuts, 11})
+    with torch.no_grad():
+        pieces = [
+            model(tokens[:, start:end], cache=cache) for start, end in itertools.pairwise(edges)
+        ]
+        torch.testing.assert_close(torch.cat(pieces, dim=1), model(tokens))
+    assert cache.length == 11
+
+
+# --- sampling ----------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 999), k=st.integers(1, 20))
+@settings(max_examples=30, deadline=None)
+def test_top_k_keeps_the_k_largest(seed, k):
+    logits = torch.randn(3, 9, generator=torch.Generator().manual_seed(seed))
+    kept = top_k_logits(logits, k)
+    for row, old in zip(kept, logits, strict=True):
+        expected = set(sorted(range(9), key=lambda i: -old[i].item())[:k])
+        assert {i for i in range(9) if row[i] == old[i]} == expected
+        assert sum(torch.isneginf(row)) == 9 - len(expected)
+
+
+@given(seed=st.integers(0, 999), p=st.floats(0.01, 1.0))
+@settings(max_examples=30, deadline=None)
+def test_top_p_keeps_the_fewest_that_reach_p(seed, p):
+    logits = 3 * torch.randn(3, 9, generator=torch.Generator().manual_seed(seed)).double()
+    for row, old in zip(top_p_logits(logits, p), logits, strict=True):
+        probabilities = old.softmax(-1)
+        order = sorted(range(9), key=lambda i: -probabilities[i].item())
+        total, expected = 0.0, set()
+        for token in order:
+            if total >= p:
+                break
+            expected.add(token)
+            total += probabilities[token].item()
+        assert {i for i in range(9) if row[i] == old[i]} == expected
+
+
+def test_top_k_and_top_p_equal_those_of_transformers():
+    process = pytest.importorskip("transformers", reason="the test extra brings it")
+    logits = 2 * torch.randn(4, 50, generator=torch.Generator().manual_seed(4))
+    expected = process.TopKLogitsWarper(7)(None, logits)
+    assert torch.equal(top_k_logits(logits, 7), expected)
+    expected = process.TopPLogitsWarper(0.6)(None, logits)
+    assert torch.equal(top_p_logits(logits, 0.6), expected)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_samples_follow_the_probabilities(temperature):
+    logits = torch.tensor([[0.0, 1.0, -1.0, 0.5]])
+    draws = sample(
+        logits.expand(20_000, 4),
+        temperature=temperature,
+        generator=torch.Generator().manual_seed(6),
+    )
+    shares = draws.bincount(minlength=4) / len(draws)
+    expected = (logits[0] / temperature).softmax(-1)
+    assert (shares - expected).abs().max() < 0.02
+    assert (shares - logits[0].softmax(-1)).abs().max() > 0.05, "the temperature matters"
+
+
+def test_top_k_comes_before_top_p():
+    logits = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()
+    generator = torch.Generator().manual_seed(0)
+    draws = sample(logits.expand(2000, 4), temperature=1.0, top_k=2, top_p=0.5, generator=generator)
+    assert set(draws.tolist()) == {0}  # of two tokens the first has 0.57 already
+    draws = sample(logits.expand(2000, 4), temperature=1.0, top_p=0.5, generator=generator)
+    assert set(draws.tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"temperature": -0.1}, "temperature must be 0 or a positive number, got -0.1"),
+        ({"temperature": float("nan")}, "nan"),
+        ({"temperature": 1.0, "top_k": 0}, "top_k must be a positive whole number, got 0"),
+        ({"temperature": 1.0, "top_k": 2.5}, "2.5"),
+        ({"temperature": 1.0, "top_p": 0.0}, "top_p must be above 0 and at most 1, got 0.0"),
+        ({"temperature": 1.0, "top_p": 1.1}, "1.1"),
+        ({"top_k": 3}, "change nothing at temperature 0"),
+    ],
+)
+def test_sampling_errors_are_clear(options, words):
+    with pytest.raises(ValueError, match=words):
+        sample(torch.zeros(2, 5), **options)
+
+
+def test_nan_logits_are_an_error():
+    with pytest.raises(ValueError, match="NaN"):
+        sample(torch.tensor([[0.0, float("nan")]]))
+
+
+# --- the loop ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_greedy_with_and_without_cache_is_the_argmax_of_each_step(name):
+    model, tokens = decoder(name), tokens_of(3, 4)
+    expected = tokens
+    with torch.no_grad():
+        for _ in range(30):
+            expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], dim=1)
+    assert len(expected[:, 4:].unique()) > 2
+    assert torch.equal(generate(model, tokens, 30), expected)
+    assert torch.equal(generate(model, tokens, 30, use_cache=False), expected)
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_padded_text_is_continued_as_if_alone(name, use_cache):
+    model = decoder(name)
+    texts = [tokens_of(1, time, seed=time) for time in (3, 7, 1)]
+    alone = [generate(model, text, 20)[:, text.shape[1] :] for text in texts]
+    assert len({tuple(row.flatten().tolist()) for row in alone}) == 3
+    padded = torch.full((3, 7), 12)
+    mask = torch.zeros(3, 7, dtype=torch.bool)
+    for row, text in enumerate(texts):
+        padded[row, 7 - text.shape[1] :] = text
+        mask[row, 7 - text.shape[1] :] = True
+    together = generate(model, padded, 20, key_mask=mask, use_cache=use_cache)
+    assert torch.equal(together[:, 7:], torch.cat(alone))
+
+
+def test_padded_logits_equal_those_alone():
+    model, text = decoder("llama"), tokens_of(1, 4)
+    padded = torch.cat([torch.zeros(1, 3, dtype=torch.int64), text], dim=1)
+    mask = torch.tensor([[False] * 3 + [True] * 4])
+    torch.testing.assert_close(model(padded, key_mask=mask)[:, 3:], model(text))
+
+
+def test_stop_tokens_end_each_text_on_its_own():
+    model, tokens = decoder("gpt2"), tokens_of(3, 4)
+    free = generate(model, tokens, 12)[:, 4:]
+    stop = {free[0, 3].item(), free[1, 1].item()}
+    stopped = generate(model, tokens, 12, stop_tokens=stop, pad_token=9)[:, 4:]
+    longest = 0
+    for row, wanted in zip(stopped, free, strict=True):
+        end = next((i for i, token in enumerate(wanted.tolist()) if token in stop), 11)
+        longest = max(longest, end + 1)
+        assert row[: end + 1].tolist() == wanted[: end + 1].tolist()
+        assert set(row[end + 1 :].tolist()) <= {9}
+    assert stopped.shape[1] == longest, "it ends with the last text"
+
+
+def test_the_stop_token_pads_where_no_other_is_given():
+    model, tokens = decoder("post"), tokens_of(2, 4)
+    free = generate(model, tokens, 3)[:, 4:]
+    stop = free[0, 0].item()
+    assert stop not in free[1, :3].tolist()
+    assert generate(model, tokens, 3, stop_tokens=[stop])[0, 4:].tolist() == [stop] * 3
+
+
+def test_streaming_gives_the_same_tokens_one_by_one():
+    model, tokens = decoder("llama"), tokens_of(2, 4)
+    parts = list(stream(model, tokens, 5))
+    assert [part.shape for part in parts] == [(2,)] * 5
+    assert torch.equal(torch.stack(parts, dim=1), generate(model, tokens, 5)[:, 4:])
+
+
+def test_a_seed_makes_sampling_repeatable():
+    model, tokens = decoder("gpt2"), tokens_of(2, 4)
+
+    def draw(seed):
+        generator = torch.Generator().manual_seed(seed)
+        return generate(model, tokens, 20, temperature=1.5, generator=generator)
+
+    assert torch.equal(draw(3), draw(3))
+    assert not torch.equal(draw(3), draw(4))
+
+
+def test_encoder_decoder_generates_from_its_source():
+    torch.manual_seed(1)
+    model = EncoderDecoder(Config(**SIZES, positions="sinusoidal", tied_head=False)).double().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.3 * torch.randn_like(parameter)
+    source, start = tokens_of(2, 6), torch.tensor([[1], [1]])
+    mask = torch.ones(2, 6, dtype=torch.bool)
+    mask[0, 4:] = False
+    expected = start
+    with torch.no_grad():
+        for _ in range(10):
+            logits = model(source, expected, source_mask=mask)
+            expected = torch.cat([expected, logits[:, -1:].argmax(-1)], dim=1)
+    options = {"source": source, "source_mask": mask}
+    assert torch.equal(generate(model, start, 10, **options), expected)
+    assert torch.equal(generate(model, start, 10, use_cache=False, **options), expected)
+    other = generate(model, start, 10, source=(source + 1) % 13)
+    assert not torch.equal(other, expected)
+
+
+def test_generation_is_in_evaluation_and_gives_the_mode_back():
+    torch.manual_seed(0)
+    model = Decoder(Config.gpt2(**SIZES, dropout=0.5)).train()
+    tokens = tokens_of(2, 4)
+    assert torch.equal(generate(model, tokens, 9), generate(model, tokens, 9))
+    assert model.training
+    assert model.blocks[0].training
+    steps = stream(model, tokens, 9)
+    next(steps)
+    assert not model.training
+    steps.close()
+    assert model.training
+
+
+def test_the_cache_of_a_run_is_no_longer_than_it_needs():
+    model = decoder("gpt2")
+    assert generate(model, tokens_of(1, 30), 10).shape == (1, 40)  # just max_length
+    assert torch.equal(generate(model, tokens_of(1, 5), 0), tokens_of(1, 5))
+
+
+FOUR = tokens_of(2, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"max_new_tokens": -1}, ValueError, "max_new_tokens must not be negative, got -1"),
+        ({"max_new_tokens": 2.0}, TypeError, "whole number, got 2.0"),
+        ({"max_new_tokens": 37}, ValueError, "4 tokens and 37 new .* max_length 40"),
+        ({"tokens": FOUR[0]}, ValueError, r"\(4,\)"),
+        ({"tokens": FOUR + 13}, ValueError, "0 to 12"),
+        ({"tokens": FOUR.float()}, TypeError, "float32"),
+        ({"key_mask": torch.ones(2, 4)}, TypeError, "boolean"),
+        ({"key_mask": torch.ones(2, 3).bool()}, ValueError, r"\(2, 4\), got \(2, 3\)"),
+        ({"key_mask": torch.tensor([[True] * 3 + [False]] * 2)}, ValueError, "on the left"),
+        ({"key_mask": torch.tensor([[True, False, True, True]] * 2)}, ValueError, "on the left"),
+        ({"temperature": -1.0}, ValueError, "temperature"),
+        ({"source": FOUR}, ValueError, "Decoder reads no source"),
+    ],
+)
+def test_generation_errors_come_at_once(options, error, words):
+    options = {"tokens": FOUR, "max_new_tokens": 3} | options
+    with pytest.raises(error, match=words):
+        stream(decoder("gpt2"), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "EncoderDecoder reads a source"),
+        ({"source": FOUR + 13}, "source must run from 0 to 12"),
+        ({"source": FOUR[:1]}, "2 texts, but 1 sources"),
+        ({"source": FOUR, "source_mask": torch.ones(2, 5).bool()}, r"source_mask .* \(2, 5\)"),
+    ],
+)
+def test_errors_of_the_source_come_at_once(options, words):
+    with pytest.raises(ValueError, match=words):
+        stream(EncoderDecoder(Config(**SIZES)), FOUR, 3, **options)
