@@ -130,10 +130,10 @@ def with_counted_ids(svg):
 def same_pixels(new, stored):
     """Whether two base64 PNG texts show pictures of one size with nearly the same pixels."""
     one, other = (
-        matplotlib.image.imread(io.BytesIO(base64.b64decode(picture)), format="png")
-        for picture in (new, stored)
+        np.rint(255 * matplotlib.image.imread(io.BytesIO(base64.b64decode(text)), format="png"))
+        for text in (new, stored)
     )
-    return one.shape == other.shape and np.abs(one - other).max() * 255 <= MOST_LEVELS
+    return one.shape == other.shape and bool(np.abs(one - other).max() <= MOST_LEVELS)
 
 
 def add_states(outputs, states):

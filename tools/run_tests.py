@@ -12,7 +12,7 @@ from notebooks import ROOT, chapter_files
 
 # Each test file stays on one worker: a chapter's cells share a kernel, a file's tests a fixture.
 PYTEST = ("-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile")
-WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env")
+WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120")
 FOLDERS = ("tests", "src", "tools")
 
 
