@@ -12,7 +12,7 @@ CHAPTER ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test chapters lint format bench lock set-repository clean
+.PHONY: help book serve test processors chapters lint format bench lock set-repository clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -35,6 +35,13 @@ serve: book  ## build the site and serve it on localhost
 
 test: book  ## run every check
 	$(BIN)/python tools/run_tests.py
+
+# The outputs must not depend on the processor: PyTorch and NumPy's OpenBLAS are told to compute as
+# an old one and as a newer one, with one thread and with two.
+NBVAL := $(BIN)/python -m pytest -q --nbval --nbval-current-env chapters
+processors: $(READY)  ## compare the stored outputs as two kinds of processor compute them
+	ATEN_CPU_CAPABILITY=default OPENBLAS_CORETYPE=Prescott OMP_NUM_THREADS=1 $(NBVAL)
+	ATEN_CPU_CAPABILITY=avx2 OPENBLAS_CORETYPE=Haswell OMP_NUM_THREADS=2 $(NBVAL)
 
 chapters: $(READY)  ## run the chapters and store their outputs (CHAPTER=03 for one)
 	$(BIN)/python tools/execute_chapters.py $(CHAPTER)
