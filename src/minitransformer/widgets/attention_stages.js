@@ -3,7 +3,8 @@
 const total = (row) => row.reduce((sum, x) => sum + x, 0);
 const sub = (text) => html("sub", {}, text);
 const quoted = (token) => `“${token}”`;
-const terms = (a, b) => a.map((x, k) => `${short(x)} × ${short(b[k])}`).join(" + ");
+const factor = (x) => (x < 0 ? `(${short(x)})` : short(x));
+const terms = (a, b) => a.map((x, k) => `${factor(x)} × ${factor(b[k])}`).join(" + ");
 const rowOf = (matrix, heat) =>
   matrix.map((x) => number(x, { kind: "number heat", heat: heat(x) }));
 

@@ -8,14 +8,14 @@ const LABEL_HEIGHT = 15;
 function niceWindow(points) {
   const all = points.flat();
   const [least, most] = [Math.min(0, ...all), Math.max(0, ...all)];
-  const rough = Math.max(most - least, 1) / 3;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= rough);
-  return {
-    low: Math.floor(least / step - 0.3) * step,
-    high: Math.ceil(most / step + 0.3) * step,
-    step,
-  };
+  const span = Math.max(most - least, 1);
+  const power = 10 ** Math.floor(Math.log10(span / 4));
+  const step = [1, 2, 2.5, 5, 10].map((x) => x * power).find((x) => x >= span / 4);
+  const low = Math.floor((least - 0.3 * span) / step) * step;
+  const high = Math.ceil((most + 0.3 * span) / step) * step;
+  // an arrow key moves by 0.1 in a window of 2, by 1 in a window of 20; with Shift by a tenth
+  const nudge = 10 ** (Math.floor(Math.log10(high - low)) - 1);
+  return { low, high, step, nudge };
 }
 
 class Plane {
@@ -50,10 +50,10 @@ class Plane {
     return [(x - low) * unit - PLANE_HALF, PLANE_HALF - (y - low) * unit];
   }
 
-  // Inside the window, and on a fine grid: a step of 0.5 has points 0.01 apart.
+  // Inside the window, and on the grid of the smallest steps.
   round(point) {
-    const { low, high, step } = this.window;
-    const digits = Math.max(0, 1 - Math.floor(Math.log10(step)));
+    const { low, high, nudge } = this.window;
+    const digits = Math.max(0, 1 - Math.round(Math.log10(nudge)));
     return point.map((x) => Number(Math.max(low, Math.min(high, x)).toFixed(digits)));
   }
 
@@ -77,6 +77,7 @@ class Plane {
       const kind = k === 0 ? "mt-axis" : "mt-gridline";
       lines.push(svg("line", { class: kind, x1: x, x2: x, y1: -edge, y2: edge }));
       lines.push(svg("line", { class: kind, y1: y, y2: y, x1: -edge, x2: edge }));
+      if (k % 2 !== 0) continue;
       lines.push(
         svg("text", { x, y: edge - 5, class: "mt-tick", "text-anchor": "middle" }, short(k * step)),
       );
@@ -214,7 +215,7 @@ class Plane {
       if (event.key !== "Enter" && event.key !== " ") return;
       this.moves.onPick(i);
     } else {
-      const step = this.window.step / (event.shiftKey ? 50 : 5);
+      const step = this.window.nudge / (event.shiftKey ? 10 : 1);
       const target = this.round(this.current[i].at.map((x, k) => x + step * direction[k]));
       this.moves.onNudge(i, target);
     }
