@@ -5,7 +5,7 @@ import torch
 
 from minitransformer._hf_names import TABLES, config_from_huggingface, renamed
 from minitransformer.generation import generate
-from minitransformer.models import Decoder, Encoder
+from minitransformer.models import Config, Decoder, Encoder
 
 transformers = pytest.importorskip("transformers", reason="the test extra brings transformers")
 torch.set_num_threads(1)
@@ -19,8 +19,18 @@ BERT = {
     "intermediate_size": 42,
     "max_position_embeddings": 33,
     "type_vocab_size": 2,
+    "layer_norm_eps": 1e-3,
 }
-GPT2 = {"vocab_size": 53, "n_layer": 3, "n_embd": 24, "n_head": 4, "n_positions": 80}
+GPT2 = {
+    "vocab_size": 53,
+    "n_layer": 3,
+    "n_embd": 24,
+    "n_head": 4,
+    "n_positions": 80,
+    "layer_norm_epsilon": 1e-3,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}
 LLAMA = {
     "vocab_size": 53,
     "num_hidden_layers": 3,
@@ -30,6 +40,7 @@ LLAMA = {
     "head_dim": 10,
     "intermediate_size": 42,
     "max_position_embeddings": 80,
+    "rms_norm_eps": 1e-3,
     "rope_parameters": {"rope_type": "default", "rope_theta": 5000.0},
 }
 
@@ -197,3 +208,21 @@ def test_configs_that_are_not_ours(changes, word):
     values = {name: value for name, value in values.items() if value is not None}
     with pytest.raises(ValueError, match=word):
         config_from_huggingface(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "preset", "sizes"),
+    [
+        ("Bert", Config.bert, {"vocab_size": 30522, "max_length": 512}),
+        ("GPT2", Config.gpt2, {"vocab_size": 50257}),
+        ("Llama", Config.llama, {"vocab_size": 32000, "max_length": 2048, "d_ff": 11008}),
+    ],
+)
+def test_our_presets_are_their_defaults(name, preset, sizes):
+    theirs = config_from_huggingface(getattr(transformers, f"{name}Config")().to_dict())
+    shape = {"n_layers": theirs.n_layers, "d_model": theirs.d_model, "n_heads": theirs.n_heads}
+    ours = preset(**shape, **sizes)
+    if name == "Llama":  # eps: 1e-6 in the first Llama, 1e-5 in later ones and in ours
+        assert theirs.norm_eps == 1e-6
+        ours = preset(**shape, **sizes, norm_eps=1e-6)
+    assert ours == theirs
