@@ -32,19 +32,27 @@ class Callouts(SphinxTransform):
 def admonition(quote, first, mark):
     """The box for one quote whose first paragraph begins with a mark."""
     kind = mark.group(1).lower()
-    rest = first.pop(0).astext()[mark.end() :]
-    if rest:
-        first.insert(0, nodes.Text(rest))
+    first[0] = nodes.Text(first[0].astext()[mark.end() :])
+    _strip_start(first)
     title, classes = kind.capitalize(), ["admonition", kind]
     if first.children and isinstance(first[0], nodes.strong) and first[0].astext().endswith("."):
         title = first.pop(0).astext().rstrip(".")
         classes.append(nodes.make_id(title))
-        if first.children and isinstance(first[0], nodes.Text):
-            first[0] = nodes.Text(first[0].astext().lstrip())
+        _strip_start(first)
     box = nodes.admonition("", classes=classes)
     box += nodes.title(title, title)
     box += [child for child in quote.children if child.children or child is not first]
     return box
+
+
+def _strip_start(paragraph):
+    """Take line breaks and spaces off the start of a paragraph."""
+    while paragraph.children and isinstance(paragraph[0], nodes.Text):
+        rest = paragraph[0].astext().lstrip()
+        if rest:
+            paragraph[0] = nodes.Text(rest)
+            return
+        paragraph.pop(0)
 
 
 def setup(app):

@@ -41,7 +41,9 @@ def add(app, doctree, docname):
         f"{' download' if kind == 'download' else ''}>{text}</a>"
         for kind, address, text in links(app.config, docname, title.astext())
     )
-    bar = nodes.raw("", f'<nav class="chapter-bar" aria-label="Chapter">{items}</nav>', format="html")
+    bar = nodes.raw(
+        "", f'<nav class="chapter-bar" aria-label="Chapter">{items}</nav>', format="html"
+    )
     title.parent.insert(title.parent.index(title) + 1, bar)
 
 

@@ -34,7 +34,10 @@ def _node():
     node = next(path for path in (folder / "bin" / "node", folder / "node.exe") if path.exists())
     library = Path(katex.__file__).with_name("katex.min.js")
     process = subprocess.Popen(
-        [node, "-e", SERVER, library], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [node, "-e", SERVER, library],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         encoding="utf-8",
     )
     atexit.register(process.kill)

@@ -4,6 +4,8 @@ A figure's alternative text stands in the notebook as ``metadata["image/svg+xml"
 output (minitransformer.plots.show writes it); it becomes the ``alt`` of the picture, which also
 gets its size, so that the page does not jump, and waits to load until it is near.
 
+The folded set-up cell is named as such.
+
 A widget's stored table becomes its text equivalent under the widget: it is what is left where no
 script runs.
 """
@@ -71,6 +73,9 @@ def dress(app, doctree):
             image["loading"] = "lazy"
             if size:
                 image["width"], image["height"] = map(str, size)
+    for cell in doctree.findall(nodes.container):
+        if "tag_setup" in cell["classes"] and "prompt_show" in cell:
+            cell["prompt_show"] = "Set-up (for Colab)"
     for script in doctree.findall(nodes.raw):
         view = re.search(rf'type="{re.escape(VIEW)}">(.*?)</script>', script.astext(), re.DOTALL)
         table = view and tables.get(json.loads(view.group(1))["model_id"])
