@@ -108,7 +108,7 @@ def masked_softmax(scores):
             [0.0000, 0.0000]])
     """
     sees_nothing = (scores == -math.inf).all(dim=-1, keepdim=True)
-    return scores.masked_fill(sees_nothing, 0).softmax(dim=-1).masked_fill(sees_nothing, 0)
+    return scores.masked_fill(sees_nothing, 0).softmax(dim=-1) * ~sees_nothing
 
 
 def explicit_attention(

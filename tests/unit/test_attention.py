@@ -209,6 +209,14 @@ def test_a_query_that_sees_nothing_gives_zeros_and_zero_gradients(need_weights):
         assert gradient.isfinite().all()
 
 
+def test_the_softmax_of_nothing_has_no_gradient():
+    scores = torch.tensor([[0.0, -torch.inf], [-torch.inf, -torch.inf]], requires_grad=True)
+    weights = masked_softmax(scores)
+    (gradient,) = torch.autograd.grad(weights[:, 0].sum(), scores)
+    assert weights.tolist() == [[1, 0], [0, 0]]
+    assert gradient.tolist() == [[0, 0], [0, 0]]
+
+
 @PATHS
 def test_no_keys_give_zeros(need_weights):
     query, key, value = tensors(n_keys=0)

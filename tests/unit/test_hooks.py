@@ -62,6 +62,16 @@ def test_the_cache_holds_copies(attention, x):
     assert not cache["hook_z"].requires_grad
 
 
+def test_the_model_cannot_change_what_the_cache_holds(attention, x):
+    passing = []
+    with hooked(attention, [("hook_z", lambda tensor, hook: passing.append(tensor))]):
+        _, cache = attention.run_with_cache(x)
+    before = cache["hook_z"].clone()
+    with torch.no_grad():
+        passing[0].zero_()
+    assert torch.equal(cache["hook_z"], before)
+
+
 def test_only_the_named_points_are_kept(attention, x):
     _, cache = attention.run_with_cache(x, names=["hook_z"])
     assert list(cache) == ["hook_z"]
