@@ -92,7 +92,7 @@ class Visit:
         host = urlsplit(self.address).netloc
         self.page.route(lambda url: _is_foreign(url, host), lambda route: route.abort())
         self.page.on("request", lambda r: _is_foreign(r.url, host) and self.foreign.append(r.url))
-        self.page.on("response", self.responses.append)
+        self.page.on("response", lambda response: self.responses.append(response))
         self.page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
         self.page.on("console", self._console)
         self.page.on(
