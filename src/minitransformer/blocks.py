@@ -229,7 +229,7 @@ class TransformerBlock(nn.Module):
         key_mask : boolean tensor (batch, key), optional
             ``True`` = a real token; with a cache it covers the tokens in there too.
         positions : tensor (time,) or (batch, time), optional
-            For rotary positions.
+            For rotary positions; or their ``rope.cos_sin``, which all blocks can share.
         cache, layer : KVCache and int, optional
             Where the keys and values of earlier tokens are, and those of these tokens go.
         head_mask, cross_head_mask : tensor (heads,), optional

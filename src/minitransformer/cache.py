@@ -111,10 +111,11 @@ class KVCache:
                 f"the cache is full: it has room for {self.max_length} tokens, holds "
                 f"{self.length} and was given {time} more"
             )
-        self.keys[layer, :, :, self.length : end] = key.detach()
-        self.values[layer, :, :, self.length : end] = value.detach()
+        keys, values = self.keys[layer], self.values[layer]
+        keys.narrow(2, self.length, time).copy_(key.detach())
+        values.narrow(2, self.length, time).copy_(value.detach())
         self._written[layer] = time
-        return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
+        return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
     def advance(self, time):
         """Move on by ``time`` tokens, once all layers have written as many.

@@ -22,9 +22,10 @@ class Stack(HookedModule):
         self.embed_norm = new_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
         rotary = config.positions == "rotary"
-        rope = RotaryPositions(config.d_head, config.rope_base) if rotary else None
+        self.rope = RotaryPositions(config.d_head, config.rope_base) if rotary else None
         self.blocks = nn.ModuleList(
-            make_block(config, rope, is_causal, cross_attention) for _ in range(config.n_layers)
+            make_block(config, self.rope, is_causal, cross_attention)
+            for _ in range(config.n_layers)
         )
         self.final_norm = new_norm(config) if config.norm_position == "pre" else nn.Identity()
         self.hook_embed = HookPoint()  # (batch, time, d_model)
@@ -40,11 +41,14 @@ class Stack(HookedModule):
         x = self.dropout(self.embed_norm(x))
         head_mask = self._rows("head_mask", head_mask)
         cross_head_mask = self._rows("cross_head_mask", cross_head_mask)
-        to_turn_by = positions if self.config.positions == "rotary" else None
+        angles = None
+        if self.rope is not None:  # the same for all layers
+            heads = x.new_empty(len(x), 1, x.shape[1], self.config.d_head)
+            angles = self.rope.cos_sin(heads, positions)
         for layer, block in enumerate(self.blocks):
             x = block(
                 x,
-                positions=to_turn_by,
+                positions=angles,
                 cache=cache,
                 layer=None if cache is None else layer,
                 head_mask=head_mask[layer],
