@@ -1,0 +1,22 @@
+"""Exercises that answer at once.
+
+A chapter hands an attempt to :func:`check` and shows what comes back: a tick, or the input on which
+the attempt fails, what came, what was expected, and the likely misconception.
+
+>>> from minitransformer.exercises import check
+>>> import numpy as np
+>>> def softmax(scores):
+...     return scores / scores.sum(axis=-1, keepdims=True)
+>>> result = check("softmax", softmax)
+>>> bool(result)
+False
+>>> print(result.message)
+You divided the scores by their sum. Take exp of each score first: that makes them positive.
+
+Each ``chapter_NN`` module holds the exercises of one chapter: solutions, inputs, misconceptions.
+"""
+
+from ._check import check, names, solution
+from ._result import CheckResult
+
+__all__ = ["CheckResult", "check", "names", "solution"]

@@ -1,0 +1,237 @@
+"""Try an attempt on every input of an exercise and say what came of it."""
+
+import difflib
+import functools
+import inspect
+import linecache
+import time
+import traceback
+from importlib import import_module
+
+import numpy as np
+
+from . import _running
+from ._diagnosis import as_answer, explain, same, shown, where_different
+from ._result import CheckResult
+
+__all__ = ["TIME_LIMIT", "check", "names", "solution"]
+
+_CHAPTERS = ("chapter_03",)
+
+TIME_LIMIT = 5.0  # seconds for all inputs of an exercise together
+
+
+def names():
+    """The names of all exercises, in the order of the chapters.
+
+    >>> names()[0]
+    'softmax'
+    """
+    return list(_exercises())
+
+
+def check(name, attempt):
+    """Try a reader's function and answer with a tick or with what is wrong.
+
+    The function is called on copies of a few fixed inputs and compared in float64, shapes first; a
+    number may be off by 1e-6, or by 1e-6 of itself if it is above 1. It may return whatever NumPy
+    or torch can hold numbers in. Whatever it does - raise, loop, exit, print, return something else
+    or change its inputs - is part of the answer, not an error of this function.
+
+    Parameters
+    ----------
+    name : str
+        The exercise, one of :func:`names`.
+    attempt : function
+
+    Returns
+    -------
+    CheckResult
+        True if the attempt is right; false if it is wrong or only a stub (returns ``...`` or
+        raises ``NotImplementedError``).
+
+    Raises
+    ------
+    ValueError
+        If there is no exercise of that name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def softmax(scores):
+    ...     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    ...     return exponentials / exponentials.sum(axis=-1, keepdims=True)
+    >>> check("softmax", softmax)
+    ✓ softmax: right. All 4 inputs give what is expected.
+    """
+    exercise = _find(name)
+    if not callable(attempt):
+        message = (
+            f"check takes your function itself, without brackets: check({name!r}, {name}). "
+            f"It got a {type(attempt).__name__}."
+        )
+        return CheckResult(name, "wrong", message)
+    end = time.monotonic() + TIME_LIMIT
+    for case in exercise.cases:
+        call = functools.partial(_try, attempt, case)
+        outcome = _running.run(call, max(0, end - time.monotonic()))
+        result = _judge(exercise, case, attempt, outcome)
+        if result is not None:
+            return result
+    message = f"All {len(exercise.cases)} inputs give what is expected."
+    return CheckResult(name, "right", message)
+
+
+def solution(name):
+    """The source text of the book's own answer.
+
+    Parameters
+    ----------
+    name : str
+        The exercise, one of :func:`names`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If there is no exercise of that name.
+
+    Examples
+    --------
+    >>> print(solution("attention"))
+    def attention(query, key, value):
+        return attention_weights(query, key) @ value
+    """
+    return inspect.getsource(_find(name).solution).rstrip()
+
+
+@functools.cache
+def _exercises():
+    modules = (import_module(f"{__package__}.{chapter}") for chapter in _CHAPTERS)
+    return {exercise.name: exercise for module in modules for exercise in module.EXERCISES}
+
+
+def _find(name):
+    exercises = _exercises()
+    if name in exercises:
+        return exercises[name]
+    near = difflib.get_close_matches(str(name), exercises, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    raise ValueError(f"there is no exercise {name!r}; {hint}All of them: {', '.join(exercises)}")
+
+
+def _try(attempt, case):
+    """Call the attempt; also find out which of its inputs it changed.
+
+    Runs under the time limit, for reading a result may take as long as making it.
+    """
+    arguments = case.arguments()
+    with np.errstate(all="ignore"):  # overflow shows in the result; a warning would come twice
+        value = attempt(*arguments)
+        unfinished = value is None or value is Ellipsis
+        answer = value if unfinished else as_answer(value)
+        parts = [as_answer(part) for part in value] if isinstance(value, tuple) else []
+    changed = [
+        name
+        for (name, before), after in zip(case.inputs.items(), arguments, strict=True)
+        if before.shape != after.shape or not np.array_equal(before, after)
+    ]
+    return answer, parts, changed
+
+
+def _judge(exercise, case, attempt, outcome):
+    """The result if this case decides it, or None if the attempt is right so far."""
+    if outcome.error is not None:
+        return _judge_error(exercise, case, attempt, outcome)
+    answer, parts, changed = outcome.value
+    if answer is Ellipsis or (answer is None and case is exercise.cases[0]):
+        return _open(exercise, "" if answer is Ellipsis else "Your function returned None. ")
+    expected = _expected(exercise, case)
+    if answer is None:
+        return _wrong(exercise, case, outcome, "Your function returned None: a return is missing.")
+    if isinstance(answer, str):
+        for number, part in enumerate(parts, start=1):
+            if not isinstance(part, str) and same(part, expected):
+                answer += f" Number {number} of yours is right: return it alone."
+        return _wrong(exercise, case, outcome, answer)
+    if not same(answer, expected):
+        message = explain(answer, exercise, case, expected)
+        if changed:
+            message += f" Your function also changes its input {' and '.join(changed)}."
+        return _wrong(exercise, case, outcome, message, *_compared(answer, expected))
+    if changed:
+        message = (
+            f"The result is right, but your function changes its input {' and '.join(changed)}, "
+            "so that the caller's array is another one afterwards. Make a new array instead: "
+            "x = x - 1, not x -= 1."
+        )
+        return _wrong(exercise, case, outcome, message)
+    return None
+
+
+def _judge_error(exercise, case, attempt, outcome):
+    error = outcome.error
+    line, source = _place(error, attempt)
+    if isinstance(error, NotImplementedError) and (not source or source.startswith("raise")):
+        return _open(exercise, "")
+    at = f" in line {line}: {source}" if line else ""
+    if isinstance(error, _running.TimeUp):
+        message = f"Your function was not done after {TIME_LIMIT:g} seconds: does a loop never end?"
+        if outcome.left_behind:
+            message += " It could not be stopped and still runs; restarting Python ends it."
+        return _wrong(exercise, case, outcome, message, ("Stopped", at.strip()))
+    if isinstance(error, SystemExit):
+        message = "Your function ends Python instead of returning: leave out exit()."
+        return _wrong(exercise, case, outcome, message)
+    told = traceback.format_exception_only(type(error), error)[-1].strip()[:500]
+    message = explain(error, exercise, case, None) or "Your function raised an error."
+    if line is None:
+        message += f" It is called as {exercise.call}."
+    return _wrong(
+        exercise, case, outcome, message, ("The error", told + (f"\n{at.strip()}" if at else ""))
+    )
+
+
+def _place(error, attempt):
+    """The innermost line of the reader's code that the error came through: its number and text."""
+    code = getattr(inspect.unwrap(attempt), "__code__", None)
+    found = None, ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if code is not None and frame.f_code.co_filename == code.co_filename:
+            text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
+            found = line, text
+    return found
+
+
+def _expected(exercise, case):
+    return np.asarray(exercise.solution(*case.arguments()))
+
+
+def _open(exercise, remark):
+    message = f"{remark}{exercise.call} is to return {exercise.task}"
+    return CheckResult(exercise.name, "open", message)
+
+
+def _wrong(exercise, case, outcome, message, *details):
+    given = "\n".join(f"{name} =\n{shown(array)}" for name, array in case.inputs.items())
+    details = [(f"Tried on {case.about}", given), *((head, text) for head, text in details if text)]
+    if outcome.printed:
+        details.append(("Your function printed", outcome.printed))
+    return CheckResult(exercise.name, "wrong", message, tuple(details))
+
+
+def _compared(answer, expected):
+    """What came and what was expected, with the first number that differs."""
+    first = ""
+    if answer.shape == expected.shape and answer.ndim:
+        at = tuple(int(i) for i in np.argwhere(where_different(answer, expected))[0])
+        where = ", ".join(map(str, at))
+        first = f"{answer[at]:.7g} came at [{where}], {expected[at]:.7g} was expected"
+    return (
+        (f"Yours, shape {answer.shape}", shown(answer)),
+        (f"Expected, shape {expected.shape}", shown(expected)),
+        ("First difference", first),
+    )

@@ -1,0 +1,77 @@
+"""What an exercise is made of."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Case", "Exercise", "Misconception"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input that an attempt is tried on, and what is special about it.
+
+    Attributes
+    ----------
+    about : str
+        Completes the sentence "this was tried on ...".
+    inputs : mapping of str to array
+        The arguments, in the order in which the attempt takes them.
+    """
+
+    about: str
+    inputs: Mapping[str, np.ndarray]
+
+    def arguments(self):
+        """Fresh copies, so that nothing an attempt does to them outlives the call."""
+        return [np.array(array) for array in self.inputs.values()]
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong formula that readers write, and what to tell them.
+
+    Attributes
+    ----------
+    explanation : str
+        Names the mistake and the way out, in a sentence or two.
+    formula : callable
+        Takes the same arguments as the attempt and computes what the mistake would give. Where the
+        mistake ends in an exception, so does the formula.
+    """
+
+    explanation: str
+    formula: Callable
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A function that the reader writes.
+
+    Attributes
+    ----------
+    task : str
+        One sentence: what the function returns.
+    solution : callable
+        The answer that the book gives. It computes what is expected, and its source is what
+        :func:`minitransformer.exercises.solution` shows.
+    cases : tuple of Case
+        From plain to special. The first that fails is the one the reader sees.
+    misconceptions : tuple of Misconception
+        The first that gives the reader's result is the one the reader sees.
+    """
+
+    task: str
+    solution: Callable
+    cases: tuple
+    misconceptions: tuple
+
+    @property
+    def name(self):
+        return self.solution.__name__
+
+    @property
+    def call(self):
+        """How the function is called, for example ``softmax(scores)``."""
+        return f"{self.name}({', '.join(self.cases[0].inputs)})"
