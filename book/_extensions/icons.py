@@ -14,9 +14,9 @@ COMMON = """\
 :is(.fa-solid, .fas, .fa-brands, .fab) {
   display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;
   background-color: currentColor;
-  -webkit-mask: var(--icon) center / contain no-repeat; mask: var(--icon) center / contain no-repeat;
+  mask: var(--icon) center / contain no-repeat;
 }
-/* without this the theme's style sheet would fetch 270 kB of fonts to draw each icon a second time */
+/* the theme's style sheet would fetch 270 kB of fonts here to draw each icon a second time */
 :is(.fa-solid, .fas, .fa-brands, .fab)::before { content: none !important; }
 .fa-lg { font-size: 1.25em; vertical-align: -0.075em; }
 """

@@ -6,8 +6,8 @@ gets its size, so that the page does not jump, and waits to load until it is nea
 
 The folded set-up cell is named as such.
 
-A widget's stored table becomes its text equivalent under the widget: it is what is left where no
-script runs.
+A widget's stored table becomes its text equivalent under the widget. It is open, because it is all
+there is where no script runs; the widget folds it when it starts.
 """
 
 import hashlib
@@ -86,7 +86,7 @@ def dress(app, doctree):
 def _widget(script, table):
     return (
         f'<div class="widget">{script}</div>'
-        '<details class="widget-table"><summary>The numbers of this widget as a table</summary>'
+        '<details class="widget-table" open><summary>The numbers as a table</summary>'
         '<div class="widget-table-box" tabindex="0" role="region" aria-label="Stored numbers">'
         f"{table}</div></details>"
     )

@@ -40,6 +40,7 @@ function createModel(state) {
 }
 
 function fail(el, error) {
+  console.error(error);
   el.textContent = "";
   const message = document.createElement("p");
   message.className = "widget-error";
@@ -48,8 +49,6 @@ function fail(el, error) {
     "This widget could not be started. Its numbers stand in the table below; " +
     `the chapter also runs in Colab. (${error.message})`;
   el.append(message);
-  const table = el.closest(".widget")?.nextElementSibling;
-  if (table?.matches("details.widget-table")) table.open = true;
 }
 
 const started = new Map();
@@ -82,21 +81,25 @@ async function mount(script, states) {
   try {
     const { widget, model } = await start(JSON.parse(script.textContent).model_id, states);
     await widget.render({ model, el });
+    const table = script.parentElement.nextElementSibling;
+    if (table?.matches(".widget-table")) table.open = false;
   } catch (error) {
     fail(el, error);
   }
 }
 
+// Settles when the style is there, so that no widget measures itself without it.
 function addStyle() {
   const link = document.createElement("link");
   link.rel = "stylesheet";
   link.href = new URL("widgets.css", folder);
   document.head.append(link);
+  return new Promise((done) => (link.onload = link.onerror = done));
 }
 
 const views = document.querySelectorAll(`script[type="${VIEW}"]`);
 if (views.length) {
-  addStyle();
+  await addStyle();
   const stored = document.querySelector(`script[type="${STATE}"]`);
   const states = stored ? JSON.parse(stored.textContent).state : {};
   for (const view of views) mount(view, states);
