@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from minitransformer.generation import (
     KVCache,
     generate,
+    lay_out_for_decoding,
     sample,
     stream,
     top_k_logits,
@@ -344,6 +345,21 @@ def test_the_cache_of_a_run_is_no_longer_than_it_needs():
     model = decoder("gpt2")
     assert generate(model, tokens_of(1, 30), 10).shape == (1, 40)  # just max_length
     assert torch.equal(generate(model, tokens_of(1, 5), 0), tokens_of(1, 5))
+
+
+def test_the_layout_for_decoding_changes_no_token_and_no_value():
+    model, tokens = decoder("llama").float(), tokens_of(2, 4)
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    expected, logits = generate(model, tokens, 20), model(tokens)
+    assert lay_out_for_decoding(model) is model
+    assert model.blocks[0].mlp.up_proj.weight.stride() == (1, 48)
+    assert model.blocks[0].mlp.down_proj.weight.is_contiguous()  # fewer rows than columns
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    torch.testing.assert_close(model(tokens), logits)
+    assert torch.equal(generate(model, tokens, 20), expected)
+    model(tokens).sum().backward()
+    assert model.blocks[0].mlp.up_proj.weight.grad.abs().max() > 0
+    assert lay_out_for_decoding(decoder("llama")).lm_head.weight.is_contiguous()  # float64
 
 
 FOUR = tokens_of(2, 4)
