@@ -221,11 +221,10 @@ class TransformerBlock(nn.Module):
         memory_mask=None,
         cross_head_mask=None,
     ):
-        """Return the residual stream after this block.
+        """Return the residual stream ``x`` (batch, time, d_model) after this block.
 
         Parameters
         ----------
-        x : tensor (batch, time, d_model)
         key_mask : boolean tensor (batch, key), optional
             ``True`` = a real token; with a cache it covers the tokens in there too.
         positions : tensor (time,) or (batch, time), optional
@@ -238,17 +237,9 @@ class TransformerBlock(nn.Module):
         memory_mask : boolean tensor (batch, source time), optional
             ``True`` = a real token of the source.
 
-        Raises
-        ------
-        ValueError
-            If ``memory`` is missing, or given to a block without cross-attention.
+        ``memory`` that is missing or not asked for raises ``ValueError``.
         """
-        if (memory is None) != (self.cross_attn is None):
-            raise ValueError(
-                "this block reads an encoder: give it memory"
-                if memory is None
-                else "this block has no cross-attention to read memory with"
-            )
+        self._check_memory(memory)
         x = self.hook_resid_pre(x)
         attend = partial(
             self.attn,
@@ -261,12 +252,19 @@ class TransformerBlock(nn.Module):
         )
         x = self.hook_resid_mid(self._add(x, self.ln1, attend, self.hook_attn_out))
         if self.cross_attn is not None:
-            read = partial(
-                self.cross_attn, context=memory, key_mask=memory_mask, head_mask=cross_head_mask
-            )
+            given = {"context": memory, "key_mask": memory_mask, "head_mask": cross_head_mask}
+            read = partial(self.cross_attn, **given)
             x = self._add(x, self.ln_cross, read, self.hook_cross_attn_out)
             x = self.hook_resid_cross(x)
         return self.hook_resid_post(self._add(x, self.ln2, self.mlp, self.hook_mlp_out))
+
+    def _check_memory(self, memory):
+        if (memory is None) != (self.cross_attn is None):
+            raise ValueError(
+                "this block reads an encoder: give it memory"
+                if memory is None
+                else "this block has no cross-attention to read memory with"
+            )
 
     def _add(self, x, norm, sublayer, hook):
         """Add what a sublayer finds, with the norm before it or after the sum."""

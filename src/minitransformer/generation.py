@@ -187,10 +187,7 @@ def stream(
     ------
     tensor of int64, (batch,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the tokens, the mask or a number do not fit the model or one another.
+    What does not fit the model raises an error at once, not at the first step.
     """
     _check_prompt(model, tokens, max_new_tokens, key_mask)
     _check_source(model, tokens, source, source_mask)

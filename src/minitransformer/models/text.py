@@ -145,8 +145,7 @@ class Decoder(_TextStack):
 
         Parameters
         ----------
-        tokens : integer tensor (batch, time)
-            Those that are new, with a cache.
+        tokens : integer tensor (batch, time), only the new ones with a cache
         key_mask : boolean tensor (batch, time), optional
             ``True`` = a real token, ``False`` = padding. With a cache it covers the tokens in
             there too.
@@ -158,13 +157,9 @@ class Decoder(_TextStack):
             A factor for each head's output: 0 ablates it.
         memory : tensor (batch, source time, d_model)
             The states of the encoder, for a decoder with cross-attention.
-        memory_mask : boolean tensor (batch, source time), optional
-            ``True`` = a real token of the source.
+        memory_mask : boolean tensor (batch, source time), optional, ``True`` = a real token
 
-        Raises
-        ------
-        ValueError, TypeError
-            If something does not fit the model; the message names what came.
+        What does not fit the model raises an error that names it.
         """
         x = self.embed_tokens(tokens)
         past = 0 if cache is None else cache.length
@@ -182,7 +177,7 @@ class Decoder(_TextStack):
             cross_head_mask=cross_head_mask,
         )
         if cache is not None:
-            cache.advance(tokens.shape[1])
+            cache.advance(tokens.shape[1])  # once, after the last layer
         return x
 
     def unembed(self, hidden):
