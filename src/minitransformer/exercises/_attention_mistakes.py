@@ -51,6 +51,11 @@ def _weights(query, key):
     return softmax(_scores(query, key))
 
 
+UNDIVIDED = (
+    "You took exp of each score but did not divide by the sum of its row, so the rows do not sum "
+    "to 1."
+)
+
 NORMALISING = (
     Misconception(
         "Softmax runs over the wrong axis: the columns sum to 1, not the rows. The scores of one "
@@ -67,11 +72,8 @@ NORMALISING = (
         "positive.",
         lambda scores: scores / scores.sum(axis=-1, keepdims=True),
     ),
-    Misconception(
-        "You took exp of each score but did not divide by the sum of its row, so the rows do not "
-        "sum to 1.",
-        np.exp,
-    ),
+    Misconception(UNDIVIDED, np.exp),
+    Misconception(UNDIVIDED, lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True))),
     Misconception(
         "These are the scores as they are: softmax is missing.",
         lambda scores: scores,
@@ -108,6 +110,11 @@ NORMALISING = (
         "You subtracted the largest of all scores, so a row far below it becomes 0 everywhere and "
         "is divided by 0. Subtract from each row its own largest score.",
         _global_maximum,
+    ),
+    Misconception(
+        "You subtracted from each column its largest score, which changes the differences within a "
+        "row and with them the weights. Subtract from each row its own largest score.",
+        lambda scores: _without_maximum(scores - scores.max(axis=-2, keepdims=True)),
     ),
     Misconception(
         "axis=1 is the last axis of a matrix only. With more dimensions or fewer it is another "
@@ -159,6 +166,11 @@ WEIGHING = (
         "You scaled by the number of queries. The scale is the square root of d_k, the width of a "
         "key: key.shape[-1].",
         lambda query, key: softmax(_products(query, key) / np.sqrt(query.shape[-2])),
+    ),
+    Misconception(
+        "You divided by √2, which fits only keys that are 2 numbers wide. Take the width from the "
+        "key itself: key.shape[-1].",
+        lambda query, key: softmax(_products(query, key) / np.sqrt(2)),
     ),
     Misconception(
         "You scaled after softmax, so the rows no longer sum to 1. Divide the dot products by the "

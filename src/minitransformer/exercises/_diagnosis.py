@@ -9,7 +9,7 @@ __all__ = ["TOLERANCE", "as_answer", "explain", "shown", "where_different"]
 # Both sides as float64 may differ by this much, or by this share of an expected number above 1.
 TOLERANCE = 1e-6
 
-_ROUNDED = 5e-3  # a result this close is right but for lost digits
+_ROUNDED = 6e-3  # a result this close is right but for lost digits: two decimals are left
 
 
 def as_answer(value):
@@ -36,7 +36,7 @@ def as_answer(value):
     kind = type(value).__name__
     try:
         if hasattr(value, "detach"):
-            value = value.detach().cpu()
+            value = value.detach().cpu().numpy()
         array = np.array(value)  # a copy: the attempt may go on using its own
     except Exception as error:
         return f"NumPy cannot make an array of what your function returned, a {kind}: {error}"
@@ -134,7 +134,7 @@ def _about_numbers(answer, expected):
         return "Your result holds only True and False; numbers are expected."
     if answer.ndim >= 2 and _square(answer) and same(np.swapaxes(answer, -1, -2), expected):
         return "The numbers are right, but rows and columns are exchanged (transposed)."
-    if np.abs(sizes - expected).max() < _ROUNDED * np.abs(expected).max():
+    if np.abs(sizes - expected).max() < _ROUNDED * max(1, np.abs(expected).max()):
         return _about_digits(answer)
     if (factor := _factor(sizes, expected)) is not None:
         return f"All your numbers are {factor:.4g} times what is expected."

@@ -67,8 +67,10 @@ def _run_in_thread(function, seconds):
     outcome, finished = Outcome(), threading.Event()
 
     def work():
-        _call(function, outcome)
-        finished.set()
+        try:
+            _call(function, outcome)
+        finally:
+            finished.set()
 
     thread = threading.Thread(target=work, name="attempt", daemon=True)
     try:
@@ -76,15 +78,19 @@ def _run_in_thread(function, seconds):
     except RuntimeError:  # no threads here
         return _call(function, outcome)
     try:
-        thread.join(seconds)
+        # Not thread.join: interrupted, it takes a running thread for a stopped one (Python 3.11).
+        in_time = finished.wait(seconds)
     finally:  # also when the reader interrupts the wait
         give_up = time.monotonic() + _GRACE
-        while thread.is_alive() and not finished.is_set() and time.monotonic() < give_up:
+        while not finished.is_set() and time.monotonic() < give_up:
             _send(TimeUp, thread)
-            thread.join(_PAUSE)
-    if thread.is_alive() and not finished.is_set():
-        return Outcome(error=TimeUp(), left_behind=True)
-    return outcome
+            finished.wait(_PAUSE)
+        thread.join(_PAUSE)
+    if in_time:
+        return outcome
+    if finished.is_set() and isinstance(outcome.error, TimeUp):
+        return outcome  # its traceback says where the call was
+    return Outcome(error=TimeUp(), left_behind=thread.is_alive())
 
 
 def _call(function, outcome):

@@ -110,14 +110,17 @@ SCORES = (
 )
 
 PLAIN = {
-    "query": np.array([[0.9, -0.4, 1.3], [-0.7, 1.1, 0.2]]),
-    "key": np.array([[0.5, 1.2, -0.3], [1.0, -0.6, 0.8], [-0.9, 0.4, 1.1], [0.3, 0.7, 0.6]]),
+    "query": np.array([[0.9, -0.4, 1.3], [-0.7, 1.1, 0.2], [0.5, 0.8, -0.6], [1.2, 0.1, 0.7]]),
+    "key": np.array(
+        [[0.5, 1.2, -0.3], [1.0, -0.6, 0.8], [-0.9, 0.4, 1.1], [0.3, 0.7, 0.6], [0.8, -0.2, -0.5]]
+    ),
     "value": np.array(
         [
-            [2.0, -1.0, 0.5, 3.0, 1.0],
-            [-0.5, 1.5, 2.5, 0.0, -2.0],
-            [1.0, 0.5, -1.5, 2.0, 4.0],
-            [3.5, -2.0, 1.0, -1.0, 0.5],
+            [2.0, -1.0, 0.5, 3.0, 1.0, -0.5],
+            [-0.5, 1.5, 2.5, 0.0, -2.0, 1.0],
+            [1.0, 0.5, -1.5, 2.0, 4.0, -1.0],
+            [3.5, -2.0, 1.0, -1.0, 0.5, 2.5],
+            [0.0, 3.0, -0.5, 1.5, -1.0, 2.0],
         ]
     ),
 }
@@ -178,7 +181,7 @@ BATCH = {
     ),
 }
 ATTENTION = (
-    Case("two queries, four keys", PLAIN),
+    Case("four queries, five keys", PLAIN),
     Case("scores far from 0", FAR),
     Case("a batch of two", BATCH),
 )
@@ -204,16 +207,28 @@ THREE = np.array(
         [[0.8, 0.2], [-0.7, -0.4], [0.5, 1.3], [1.0, -0.1]],
     ]
 )
-MARKED = {  # the third number, the same for all tokens, makes all scores large
-    "x": np.column_stack([TOKENS, np.full(len(TOKENS), 40.0)]),
-    "w_q": np.array([[0.8, -0.5], [0.4, 0.9], [1.0, 0.5]]),
-    "w_k": np.array([[0.02, -0.01], [-0.03, 0.02], [1.0, 0.6]]),
-    "w_v": np.array([[2.0, -1.0, 0.5, 1.5], [0.5, 3.0, -2.0, 1.0], [0.02, 0.01, -0.01, 0.03]]),
+# The last two numbers are the same for all tokens of a sequence; through them the dot products of
+# the first sequence are near 2200, those of the second near -2200.
+MARKS = np.array([[40.0, 0.0], [0.0, 40.0]])
+MARKED = {
+    "x": np.stack([np.column_stack([TOKENS, np.tile(mark, (5, 1))]) for mark in MARKS]),
+    "w_q": np.array([[0.8, -0.5, 1.1], [0.4, 0.9, -0.7], [1.0, 0.5, 0.3], [1.0, 0.5, 0.3]]),
+    "w_k": np.array(
+        [[0.02, -0.01, 0.03], [-0.03, 0.02, 0.01], [1.0, 0.6, 0.2], [-1.0, -0.6, -0.2]]
+    ),
+    "w_v": np.array(
+        [
+            [2.0, -1.0, 0.5, 1.5, 0.0, 3.0],
+            [0.5, 3.0, -2.0, 1.0, 2.5, -1.5],
+            [0.02, 0.01, -0.01, 0.03, 0.0, -0.02],
+            [-0.01, 0.02, 0.03, 0.0, 0.01, -0.03],
+        ]
+    ),
 }
 SEQUENCES = (
     Case("the five tokens of this chapter", {"x": TOKENS, **PROJECTIONS}),
     Case("three sequences of four tokens", {"x": THREE, **WIDE}),
-    Case("scores far from 0", MARKED),
+    Case("two sequences with scores far from 0", MARKED),
 )
 
 EXERCISES = (
