@@ -12,6 +12,9 @@ import torch.nn.functional as F
 
 from ._attention_inputs import join_masks, place_mask
 
+# Since 2.5 the kernel gives 0 to a query whose keys are all masked, before that NaN.
+_KERNEL_ZEROES_EMPTY_ROWS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 5)
+
 __all__ = [
     "attend",
     "attention_scores",
@@ -57,7 +60,7 @@ def attend(
     if only_causal and n_queries == n_keys and not explicit and _is_zero(place["q_offset"]):
         return fused_attention(query, key, value, None, is_causal=True, **options), None
     mask = join_masks(mask, place_mask(n_queries, n_keys, **place, device=query.device))
-    if not explicit:
+    if not explicit and (mask is None or _KERNEL_ZEROES_EMPTY_ROWS):
         return fused_attention(query, key, value, mask, **options), None
     return explicit_attention(
         query,
@@ -142,14 +145,27 @@ def explicit_attention(
     return (kept @ value.to(kept.dtype)).to(query.dtype), weights
 
 
-def fused_attention(query, key, value, mask, *, is_causal=False, **options):
-    """Attention by PyTorch's kernel; ``is_causal`` here needs as many keys as queries."""
+def fused_attention(query, key, value, mask, *, is_causal=False, enable_gqa=False, **options):
+    """Attention by PyTorch's kernel; ``is_causal`` here needs as many keys as queries.
+
+    With ``enable_gqa`` a single query, as in generation, needs no copy of keys and values: the
+    heads of a group become queries of one head. (The kernel's own ``enable_gqa`` is slower there.)
+    """
+    heads = query.shape[-3]
+    same_mask = mask is None or mask.ndim < 3 or mask.shape[-3] == 1
+    if enable_gqa and query.shape[-2] == 1 and same_mask:
+        query = query.unflatten(-3, (key.shape[-3], -1)).flatten(-3, -2)
+    elif enable_gqa:
+        key, value = _share_heads(key, query), _share_heads(value, query)
     if mask is not None:
         mask = mask if mask.dtype == torch.bool else mask.to(query.dtype)
         mask = mask.expand(query.shape[-2], -1) if mask.ndim < 2 else mask  # the kernel wants rows
-    return F.scaled_dot_product_attention(
+    output = F.scaled_dot_product_attention(
         query, key, value, attn_mask=mask, is_causal=is_causal, **options
     )
+    if output.shape[-3] == heads:
+        return output
+    return output.reshape(*output.shape[:-3], heads, 1, output.shape[-1])
 
 
 def _share_heads(tensor, query):

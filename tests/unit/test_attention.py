@@ -363,3 +363,18 @@ def test_the_fused_kernel_is_taken_unless_weights_or_a_softcap_are_asked_for(mon
     scaled_dot_product_attention(query, key, value, need_weights=True)
     scaled_dot_product_attention(query, key, value, softcap=1.0)
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("mask_heads", [None, 1, 6])
+def test_one_query_with_shared_keys_needs_no_copies(mask_heads):
+    # The step of a generation takes a path of its own: the heads of a group as queries of one head.
+    query, key, value = torch.randn(2, 6, 1, 4), torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 7)
+    mask = None if mask_heads is None else torch.rand(2, mask_heads, 1, 5) > 0.4
+    output = scaled_dot_product_attention(query, key, value, mask, enable_gqa=True)
+    for head in range(6):
+        own_mask = None if mask is None else mask[:, [min(head, mask_heads - 1)]]
+        group = [head // 2]
+        expected = scaled_dot_product_attention(
+            query[:, [head]], key[:, group], value[:, group], own_mask
+        )
+        torch.testing.assert_close(output[:, [head]], expected)
