@@ -195,6 +195,7 @@ ALSO_CALLED = {
         "You scaled by the number of queries": "You scaled by the number of keys",
         "You divided by √2": "You scaled by the width of x",
         "Rows and columns of the weights": "w_q and w_k are exchanged",
+        "key is not transposed": "The shapes do not meet",
     }
 }
 

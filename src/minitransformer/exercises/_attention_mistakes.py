@@ -51,9 +51,18 @@ def _weights(query, key):
     return softmax(_scores(query, key))
 
 
+def _unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
 UNDIVIDED = (
     "You took exp of each score but did not divide by the sum of its row, so the rows do not sum "
     "to 1."
+)
+
+HARD = (
+    "A hard maximum: the largest score gets everything and the others nothing. Softmax gives every "
+    "score a share, exp(score) divided by the sum of its row."
 )
 
 NORMALISING = (
@@ -78,11 +87,8 @@ NORMALISING = (
         "These are the scores as they are: softmax is missing.",
         lambda scores: scores,
     ),
-    Misconception(
-        "A hard maximum: the largest score gets everything and the others nothing. Softmax gives "
-        "every score a share, exp(score) divided by the sum of its row.",
-        _hard,
-    ),
+    Misconception(HARD, _hard),
+    Misconception(HARD, lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)]),
     Misconception(
         "The smallest score gets the largest weight: a sign is the wrong way round in exp.",
         lambda scores: softmax(-scores),
@@ -171,6 +177,11 @@ WEIGHING = (
         "You divided by √2, which fits only keys that are 2 numbers wide. Take the width from the "
         "key itself: key.shape[-1].",
         lambda query, key: softmax(_products(query, key) / np.sqrt(2)),
+    ),
+    Misconception(
+        "You divided by the lengths of the vectors, which compares directions only (the cosine). "
+        "Divide the dot products by the square root of d_k instead: a longer key may count more.",
+        lambda query, key: softmax(_products(_unit(query), _unit(key))),
     ),
     Misconception(
         "You scaled after softmax, so the rows no longer sum to 1. Divide the dot products by the "

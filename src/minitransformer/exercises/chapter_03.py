@@ -75,6 +75,11 @@ PROJECTING = (
         "The projection is transposed: a token is a row of x, so x @ w_q, without .T.",
         lambda x, w_q, w_k, w_v: x @ w_q.T,
     ),
+    Misconception(  # NumPy has the same words for both
+        "The shapes do not meet. Either a matrix stands before x: a token is a row of x, so "
+        "x @ w_q, not w_q @ x. Or the keys are not transposed: query @ key.T for matrices.",
+        lambda x, w_q, w_k, w_v: w_q @ x,
+    ),
     *(
         Misconception(one.explanation, lambda *arrays, f=one.formula: f(*_projected(*arrays)))
         for one in MIXING

@@ -110,6 +110,27 @@ def output_into_value(query, key, value):
     return output
 
 
+@MUTANTS("attention", "scaled by the number of keys")
+def output_by_keys(query, key, value):
+    return rows(query @ key.swapaxes(-1, -2) / len(value) ** 0.5) @ value
+
+
+@MUTANTS("attention", "key is not transposed")
+def output_untransposed(query, key, value):
+    return rows(query @ key / key.shape[-1] ** 0.5) @ value
+
+
+@MUTANTS("attention", "Take exp of each score first")
+def output_share_of_sum(query, key, value):
+    products = query @ key.swapaxes(-1, -2)
+    return products / products.sum(axis=-1, keepdims=True) @ value
+
+
+@MUTANTS("attention", "did not divide by the sum")
+def output_not_normalised(query, key, value):
+    return np.exp(query @ key.swapaxes(-1, -2) / key.shape[-1] ** 0.5) @ value
+
+
 # --- self_attention ------------------------------------------------------------------------------
 
 
@@ -194,3 +215,47 @@ def self_overflows(x, w_q, w_k, w_v):
 @MUTANTS("self_attention", ONLY_MATRICES)
 def self_of_matrices(x, w_q, w_k, w_v):
     return rows((x @ w_q) @ (x @ w_k).T / w_k.shape[-1] ** 0.5) @ (x @ w_v)
+
+
+@MUTANTS("self_attention", "not w_q @ x")
+def self_matrix_first(x, w_q, w_k, w_v):
+    return weigh(w_q @ x, w_k @ x) @ (w_v @ x)
+
+
+@MUTANTS("self_attention", "keys are not transposed")
+def self_untransposed(x, w_q, w_k, w_v):
+    return rows((x @ w_q) @ (x @ w_k) / w_k.shape[-1] ** 0.5) @ (x @ w_v)
+
+
+@MUTANTS("self_attention", D_NOT_ROOT)
+def self_by_d(x, w_q, w_k, w_v):
+    return rows((x @ w_q) @ np.swapaxes(x @ w_k, -1, -2) / w_k.shape[-1]) @ (x @ w_v)
+
+
+@MUTANTS("self_attention", "scaled by the width of the values")
+def self_by_d_v(x, w_q, w_k, w_v):
+    return rows((x @ w_q) @ np.swapaxes(x @ w_k, -1, -2) / w_v.shape[-1] ** 0.5) @ (x @ w_v)
+
+
+@MUTANTS("self_attention", HARD)
+def self_of_the_best(x, w_q, w_k, w_v):
+    scores = (x @ w_q) @ np.swapaxes(x @ w_k, -1, -2)
+    return np.take_along_axis(x @ w_v, scores.argmax(axis=-1)[..., None], axis=-2)
+
+
+@MUTANTS("self_attention", "softmax after mixing")
+def self_softmax_late(x, w_q, w_k, w_v):
+    return rows((x @ w_q) @ (x @ w_k).T / w_k.shape[-1] ** 0.5 @ (x @ w_v))
+
+
+@MUTANTS("self_attention", "Number 1 of yours is right")
+def self_and_weights(x, w_q, w_k, w_v):
+    weights = weigh(x @ w_q, x @ w_k)
+    return weights @ (x @ w_v), weights
+
+
+@MUTANTS("self_attention", CHANGED)
+def self_into_x(x, w_q, w_k, w_v):
+    output = weigh(x @ w_q, x @ w_k) @ (x @ w_v)
+    x -= x.mean(axis=0)
+    return output

@@ -235,3 +235,9 @@ def weights_in_single(query, key):
 @MUTANTS("attention_weights", "Almost right")
 def weights_with_a_rounded_root(query, key):
     return rows(np.einsum("...qd,...kd->...qk", query, key) / round(query.shape[-1] ** 0.5, 2))
+
+
+@MUTANTS("attention_weights", "the cosine")
+def weights_of_angles(query, key):
+    lengths = np.sqrt((query**2).sum(-1))[..., :, None] * np.sqrt((key**2).sum(-1))[..., None, :]
+    return rows(np.einsum("...qd,...kd->...qk", query, key) / lengths)
