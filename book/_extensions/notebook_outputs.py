@@ -1,17 +1,16 @@
-"""Give stored outputs what the site needs and myst-nb leaves out.
+"""Give what notebooks store and show what the site needs and myst-nb leaves out.
 
 A figure's alternative text stands in the notebook as ``metadata["image/svg+xml"]["alt"]`` of its
-output (minitransformer.plots.show writes it); it becomes the ``alt`` of the picture, which also
+output (minitransformer.plots.show writes it); it becomes the ``alt`` of the picture. Every picture
 gets its size, so that the page does not jump, and waits to load until it is near.
-
-The folded set-up cell is named as such.
 
 A widget's stored table becomes its text equivalent under the widget. It is open, because it is all
 there is where no script runs; the widget folds it when it starts.
+
+The folded set-up cell is named as such.
 """
 
 import hashlib
-import io
 import json
 import re
 from base64 import b64decode
@@ -21,72 +20,70 @@ import imagesize
 from docutils import nodes
 
 VIEW = "application/vnd.jupyter.widget-view+json"
-PICTURES = {"image/svg+xml": ".svg", "image/png": ".png"}
+PIXELS_PER_POINT = 4 / 3
 
 
 def stored_outputs(path):
-    """The displayed outputs of a notebook: pictures by file name, widget tables by model id."""
+    """What a notebook says of its outputs: texts by the pictures' hashes, tables by model id."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    pictures, tables = {}, {}
-    outputs = (output for cell in notebook["cells"] for output in cell.get("outputs", ()))
-    for output in outputs:
-        data = {kind: _text(value) for kind, value in output.get("data", {}).items()}
-        for kind, ending in PICTURES.items():
-            if kind in data:
-                content = _content(kind, data[kind])
-                name = hashlib.sha256(content).hexdigest() + ending  # as myst-nb names the file
-                alt = output.get("metadata", {}).get(kind, {}).get("alt", "")
-                pictures[name] = (alt, _size(kind, content))
-        if VIEW in data:
-            tables[data[VIEW]["model_id"]] = data.get("text/html", "")
-    return pictures, tables
+    texts, tables = {}, {}
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            stored = output.get("data", {})
+            data = {kind: "".join(text) for kind, text in stored.items() if kind != VIEW}
+            for kind, about in output.get("metadata", {}).items():
+                if kind in data and "alt" in about:
+                    texts[_hash(kind, data[kind])] = about["alt"]
+            if VIEW in stored:
+                tables[stored[VIEW]["model_id"]] = data.get("text/html", "")
+    return texts, tables
 
 
-def _text(value):
-    return "".join(value) if isinstance(value, list) else value
+def _hash(kind, text):
+    """The name that myst-nb gives the file of a picture, without its ending."""
+    content = "\n".join(text.splitlines()).encode() if "xml" in kind else b64decode(text)
+    return hashlib.sha256(content).hexdigest()
 
 
-def _content(kind, text):
-    if kind == "image/svg+xml":
-        return "\n".join(text.splitlines()).encode("utf-8")
-    return b64decode(text)
-
-
-def _size(kind, content):
-    """Width and height in CSS pixels, or nothing where the picture does not say."""
-    if kind != "image/svg+xml":
-        return imagesize.get(io.BytesIO(content))
-    root = re.search(rb"<svg[^>]*>", content).group()
-    points = [re.search(rb'\b%s="([\d.]+)pt"' % side, root) for side in (b"width", b"height")]
-    return all(points) and tuple(round(float(match.group(1)) * 4 / 3) for match in points)
+def size(file):
+    """Width and height of a picture in CSS pixels, or None where it does not say."""
+    if file.suffix != ".svg":
+        found = imagesize.get(file)
+        return found if min(found) > 0 else None
+    root = re.search(r"<svg[^>]*>", file.read_text(encoding="utf-8")).group()
+    sides = [re.search(rf'\b{side}="([\d.]+)(pt|px)?"', root) for side in ("width", "height")]
+    if not all(sides):
+        return None
+    scales = [PIXELS_PER_POINT if side[2] == "pt" else 1 for side in sides]
+    return tuple(round(float(side[1]) * scale) for side, scale in zip(sides, scales, strict=True))
 
 
 def dress(app, doctree):
+    """Complete the pictures, widgets and the set-up cell of a page."""
     path = app.env.doc2path(app.env.docname)
-    if not path.endswith(".ipynb"):
-        return
-    pictures, tables = stored_outputs(Path(path))
+    texts, tables = stored_outputs(Path(path)) if path.endswith(".ipynb") else ({}, {})
     for image in doctree.findall(nodes.image):
-        alt, size = pictures.get(image["uri"].rsplit("/", 1)[-1], (None, None))
-        if alt is not None:
-            image["alt"] = alt
-            image["loading"] = "lazy"
-            if size:
-                image["width"], image["height"] = map(str, size)
+        file = Path(app.srcdir) / image["uri"].lstrip("/")
+        image["loading"] = "lazy"
+        image.setdefault("alt", texts.get(file.stem, ""))
+        if "width" not in image and file.is_file() and (sides := size(file)):
+            image["width"], image["height"] = map(str, sides)
     for cell in doctree.findall(nodes.container):
         if "tag_setup" in cell["classes"] and "prompt_show" in cell:
-            cell["prompt_show"] = "Set-up (for Colab)"
-    for script in doctree.findall(nodes.raw):
+            cell["prompt_show"] = cell["prompt_hide"] = "Set-up (for Colab)"
+    for script in list(doctree.findall(nodes.raw)):
         view = re.search(rf'type="{re.escape(VIEW)}">(.*?)</script>', script.astext(), re.DOTALL)
-        table = view and tables.get(json.loads(view.group(1))["model_id"])
-        if table:
+        if view:
+            table = tables.get(json.loads(view.group(1))["model_id"])
             script.replace_self(nodes.raw("", _widget(script.astext(), table), format="html"))
 
 
 def _widget(script, table):
+    widget = f'<div class="widget">{script}</div>'
+    if not table:
+        return widget
     return (
-        f'<div class="widget">{script}</div>'
-        '<details class="widget-table" open><summary>The numbers as a table</summary>'
+        f'{widget}<details class="widget-table" open><summary>The numbers as a table</summary>'
         '<div class="widget-table-box" tabindex="0" role="region" aria-label="Stored numbers">'
         f"{table}</div></details>"
     )

@@ -181,7 +181,7 @@ FOCUS = """() => {
   const el = document.activeElement;
   if (!el || el === document.body) return null;
   const looks = () => [el, ...[...el.querySelectorAll("*")].slice(0, 20), el.nextElementSibling]
-    .filter(Boolean).map((part) => {
+    .filter((part) => part && getComputedStyle(part).opacity !== "0").map((part) => {
       const s = getComputedStyle(part);
       const ring = s.outlineStyle === "none" ? "" : `${s.outlineWidth} ${s.outlineColor}`;
       return [ring, s.boxShadow, s.border, s.backgroundColor, s.stroke, s.strokeWidth].join();
