@@ -7,6 +7,7 @@ import linecache
 import time
 import traceback
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
@@ -16,16 +17,14 @@ from ._result import CheckResult
 
 __all__ = ["TIME_LIMIT", "check", "names", "solution"]
 
-_CHAPTERS = ("chapter_03",)
-
 TIME_LIMIT = 5.0  # seconds for all inputs of an exercise together
 
 
 def names():
     """The names of all exercises, in the order of the chapters.
 
-    >>> names()[0]
-    'softmax'
+    >>> "softmax" in names()
+    True
     """
     return list(_exercises())
 
@@ -110,7 +109,8 @@ def solution(name):
 
 @functools.cache
 def _exercises():
-    modules = (import_module(f"{__package__}.{chapter}") for chapter in _CHAPTERS)
+    here = Path(__file__).parent.glob("chapter_*.py")
+    modules = (import_module(f"{__package__}.{name}") for name in sorted(p.stem for p in here))
     return {exercise.name: exercise for module in modules for exercise in module.EXERCISES}
 
 
@@ -137,7 +137,7 @@ def _try(attempt, case):
     changed = [
         name
         for (name, before), after in zip(case.inputs.items(), arguments, strict=True)
-        if before.shape != after.shape or not np.array_equal(before, after)
+        if not np.array_equal(before, after)
     ]
     return answer, parts, changed
 
