@@ -258,6 +258,7 @@ def test_print_options_of_the_reader_change_no_answer():
         assert repr(check("softmax", np.exp)) == plain
 
 
+@pytest.mark.filterwarnings("error")
 def test_error_settings_of_the_reader_change_no_answer():
     with np.errstate(all="raise"):
         assert (
@@ -280,6 +281,9 @@ def test_the_answer_as_a_page_is_escaped_and_needs_no_colour():
         assert f"<strong>{words}</strong>" in page
         assert set(re.findall(r"<(\w+)", page)) <= {"div", "p", "span", "strong", "code", "pre"}
         assert not re.search(r"#[0-9a-f]{3}|rgb|onclick=\"", page)
+    named = check("softmax", lambda scores: type("<b>", (), {})())
+    assert "returned a <b> that" in named.message
+    assert "returned a &lt;b&gt; that" in named._repr_html_()
     page = check("softmax", attempt)._repr_html_()
     assert "&lt;script&gt;alert(1)" in page
     assert "&lt;b onclick=&quot;x&quot;&gt;" in page

@@ -37,7 +37,7 @@ def as_answer(value):
     try:
         if hasattr(value, "detach"):
             value = value.detach().cpu().numpy()
-        array = np.array(value)  # a copy: the attempt may go on using its own
+        array = np.asarray(value)
     except Exception as error:
         return f"NumPy cannot make an array of what your function returned, a {kind}: {error}"
     if array.dtype.kind not in "fiub":
@@ -208,7 +208,7 @@ def shown(array):
     [[   1.0000    0.3333]
      [1000.1000       nan]]
     """
-    with np.printoptions(formatter=None, legacy=False):
+    with np.printoptions(formatter=None):
         return np.array2string(
             np.asarray(array),
             precision=4,
