@@ -3,12 +3,15 @@
 import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from minitransformer import exercises
 from minitransformer.exercises import CheckResult, check, names, solution
 
 
@@ -31,6 +34,11 @@ def stub_explains(scores):
 def stub_dots(scores): ...
 
 
+# fmt: off
+def stub_on_one_line(scores): raise NotImplementedError
+# fmt: on
+
+
 def stub_returns_dots(scores):
     return ...
 
@@ -40,7 +48,15 @@ def stub_returns_none(scores):
 
 
 @pytest.mark.parametrize(
-    "stub", [stub_raises, stub_explains, stub_dots, stub_returns_dots, stub_returns_none]
+    "stub",
+    [
+        stub_raises,
+        stub_explains,
+        stub_on_one_line,
+        stub_dots,
+        stub_returns_dots,
+        stub_returns_none,
+    ],
 )
 def test_a_stub_is_open_not_wrong(stub):
     result = check("softmax", stub)
@@ -294,10 +310,11 @@ def test_the_answer_is_the_same_each_time():
     assert isinstance(check("softmax", softmax), CheckResult)
 
 
-def test_names_are_unique_and_in_order():
-    assert len(set(names())) == len(names())
-    first = [names().index(name) for name in ("best_card", "softmax", "self_attention")]
-    assert first == sorted(first)
+def test_names_are_unique_and_in_the_order_of_the_chapters():
+    files = sorted(Path(exercises.__file__).parent.glob("chapter_*.py"))
+    chapters = [import_module(f"minitransformer.exercises.{path.stem}") for path in files]
+    assert len(chapters) >= 2
+    assert names() == [exercise.name for chapter in chapters for exercise in chapter.EXERCISES]
 
 
 def test_only_numpy_is_needed():
