@@ -1,9 +1,9 @@
 """A training step of a GPT-type model: ours, one of PyTorch's layers and bare SDPA, side by side.
 
 All have the same sizes, the same loss, AdamW and the same number of parameters. Ours is stepped as
-`training.fit` does it, by AdamW in one kernel, and once more by the optimiser of the others, so that
-the share of the model itself is seen. They take turns within each round, so that a slow moment of the machine hits them alike; the median
-over the rounds counts.
+`training.fit` does it, by AdamW in one kernel, and once more by the optimiser of the others, so
+that the share of the model itself is seen. They take turns within each round, so that a slow moment
+of the machine hits them alike; the median over the rounds counts.
 """
 
 import statistics
