@@ -174,6 +174,10 @@ def test_without_scripts_the_stored_tables_stand_for_the_widgets(browser, site, 
         assert tables.count() == seen.page.locator("script[type*='widget-view+json']").count() > 0
         assert all(table.is_visible() for table in tables.all())
         assert seen.page.locator(".katex-html").first.is_visible()
+        # The colours of the theme hold as well: light letters on the dark button.
+        button = seen.page.get_by_role("link", name="Run in Colab")
+        colour = button.evaluate("button => getComputedStyle(button).color")
+        assert colour == "rgb(255, 255, 255)"
 
 
 def test_widget_answers_without_a_kernel(chapter):
