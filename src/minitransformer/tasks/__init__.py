@@ -8,6 +8,7 @@ numbers, and where they stand for words or letters a :class:`Vocabulary` turns t
 - :func:`repeated_sequences`: random tokens that begin again after a random period
 - :func:`copy_or_reverse`, :func:`date_translation`: translation whose true alignment is known
 - :func:`sentences`: English sentences with agreement and pronouns
+- :func:`gapped_sentences`: the same with gaps, each of which depends on another word
 - :func:`bank_sentences`: German sentences in which "Bank" is a bench or a house for money
 - :func:`digit_images`, :func:`digit_captions`: handwritten digits, and their names
 """
@@ -15,18 +16,21 @@ numbers, and where they stand for words or letters a :class:`Vocabulary` turns t
 from ._common import IGNORE, PAD, Translation, Vocabulary
 from .dates import DATE_LETTERS, date_translation
 from .digits import NAME_LETTERS, Digits, digit_captions, digit_images
+from .gaps import GAP_WORDS, GappedSentences, gapped_sentences
 from .sentences import BANK_WORDS, WORDS, BankSentences, Sentences, bank_sentences, sentences
 from .symbols import Recall, Repeated, associative_recall, copy_or_reverse, repeated_sequences
 
 __all__ = [
     "BANK_WORDS",
     "DATE_LETTERS",
+    "GAP_WORDS",
     "IGNORE",
     "NAME_LETTERS",
     "PAD",
     "WORDS",
     "BankSentences",
     "Digits",
+    "GappedSentences",
     "Recall",
     "Repeated",
     "Sentences",
@@ -38,6 +42,7 @@ __all__ = [
     "date_translation",
     "digit_captions",
     "digit_images",
+    "gapped_sentences",
     "repeated_sequences",
     "sentences",
 ]
