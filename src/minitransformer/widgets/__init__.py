@@ -15,5 +15,6 @@ except ModuleNotFoundError as error:
 
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
+from .mask_explorer import MaskExplorer
 
-__all__ = ["AttentionStepper", "Widget", "module_source", "style_source"]
+__all__ = ["AttentionStepper", "MaskExplorer", "Widget", "module_source", "style_source"]
