@@ -47,7 +47,7 @@ class AttentionStepper(Widget):
     """
 
     _module = "attention_stepper"
-    _parts = (*Widget._parts, "plane", "attention_stages")
+    _parts = (*Widget._parts, "linked", "plane", "attention_stages")
 
     tokens = Tokens(("Karina", "geht", "in", "den", "Laden")).tag(sync=True)
     embeddings = Matrix(((1, 0), (0, 1), (1, 1), (1, 1), (0.5, 1))).tag(sync=True)

@@ -94,7 +94,7 @@ class Plane {
     this.grid.replaceChildren(...lines);
   }
 
-  // points: [{ name, at, note, chosen }]; marks: SVG nodes made with this plane's helpers
+  // points: [{ name, at, note, chosen, spoken }]; marks: SVG nodes made with this plane's helpers
   draw(points, marks) {
     this.marks.replaceChildren(...marks);
     if (this.handles.length !== points.length) {
@@ -112,7 +112,7 @@ class Plane {
     setAttributes(this.top, { cx, cy });
   }
 
-  showHandle(handle, { name, at, note, chosen }, taken) {
+  showHandle(handle, { name, at, note, chosen, spoken = `embedding of ${name}` }, taken) {
     const [x, y] = this.at(at);
     const shown = name.length > 14 ? `${name.slice(0, 13)}…` : name;
     const label = note ? `${shown} ${note}` : shown;
@@ -120,7 +120,7 @@ class Plane {
     taken.push(place);
     setAttributes(handle, {
       transform: `translate(${x} ${y})`,
-      "aria-label": `embedding of ${name}`,
+      "aria-label": spoken,
       "aria-valuenow": at[0],
       "aria-valuetext": `${short(at[0])}, ${short(at[1])}`,
     });

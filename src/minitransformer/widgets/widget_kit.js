@@ -87,6 +87,10 @@ function fillTable(table, { caption, head, rows, foot = [] }) {
   });
 }
 
+// A table in a box of its own, which scrolls where the page is too narrow for it.
+const scroller = (label, table) =>
+  html("div", { class: "mt-scroll", tabindex: "0", role: "group", "aria-label": label }, table);
+
 // Where numbers stand between the smallest (0) and the largest (1) of a matrix.
 function heatScale(matrix) {
   const all = matrix.flat();
