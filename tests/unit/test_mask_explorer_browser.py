@@ -76,14 +76,14 @@ def test_every_example_shows_the_numbers_of_python(page):
 
 
 def test_each_slider_and_the_causal_mask_change_the_weights(page):
-    mount(page, MaskExplorer(n_queries=4, n_keys=7, q_offset=3))
+    mount(page, MaskExplorer(n_queries=4, n_keys=6, q_offset=3))
     for label, name, value in (
         ("query offset", "q_offset", 2),
         ("window, keys back", "window", 1),
         ("padding, left", "pad_left", 2),
         ("padding, right", "pad_right", 1),
         ("queries", "n_queries", 5),
-        ("keys", "n_keys", 6),
+        ("keys", "n_keys", 7),
     ):
         before = shown(page)
         slide(page, label, value)
