@@ -15,6 +15,14 @@ except ModuleNotFoundError as error:
 
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
+from .library_search import LibrarySearch
 from .mask_explorer import MaskExplorer
 
-__all__ = ["AttentionStepper", "MaskExplorer", "Widget", "module_source", "style_source"]
+__all__ = [
+    "AttentionStepper",
+    "LibrarySearch",
+    "MaskExplorer",
+    "Widget",
+    "module_source",
+    "style_source",
+]

@@ -12,7 +12,7 @@ import traitlets
 
 from .._checks import as_float
 
-__all__ = ["Matrix", "Tokens", "Whole", "Widget", "module_source", "style_source"]
+__all__ = ["Matrix", "Real", "Tokens", "Whole", "Widget", "module_source", "style_source"]
 
 
 def _read(name):
@@ -177,6 +177,23 @@ class Whole(traitlets.TraitType):
                 f"{self.name} must be a whole number from 0 to {self.most}, got {_brief(value)}"
             )
         return value
+
+
+class Real(traitlets.TraitType):
+    """A number from ``least`` to ``most``."""
+
+    def __init__(self, default_value, *, least, most, **kwargs):
+        super().__init__(default_value, **kwargs)
+        self.least, self.most = least, most
+
+    def validate(self, obj, value):
+        real = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not real or not self.least <= value <= self.most:  # NaN is not <= anything
+            raise traitlets.TraitError(
+                f"{self.name} must be a number from {self.least:g} to {self.most:g}, "
+                f"got {_brief(value)}"
+            )
+        return float(value)
 
 
 def _brief(value):

@@ -104,11 +104,12 @@ class Plane {
     this.current = points;
     const taken = [];
     const chosen = points.findIndex((point) => point.chosen);
+    const [cx, cy] = this.at(points[chosen].at);
     for (const i of [chosen, ...points.keys()]) {
       // the chosen point's label takes the best place
       if (i !== chosen || taken.length === 0) this.showHandle(this.handles[i], points[i], taken);
+      if (taken.length === 1) taken.push({ x: cx, y: cy + 4, half: 8 }); // no label over its dot
     }
-    const [cx, cy] = this.at(points[chosen].at);
     setAttributes(this.top, { cx, cy });
   }
 
