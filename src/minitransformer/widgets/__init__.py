@@ -17,11 +17,13 @@ from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
 from .library_search import LibrarySearch
 from .mask_explorer import MaskExplorer
+from .scaling import Scaling
 
 __all__ = [
     "AttentionStepper",
     "LibrarySearch",
     "MaskExplorer",
+    "Scaling",
     "Widget",
     "module_source",
     "style_source",
