@@ -13,7 +13,7 @@ import warnings
 
 import torch
 
-from minitransformer.generation import KVCache, generate
+from minitransformer.generation import KVCache, generate, lay_out_for_decoding
 from minitransformer.pretrained import load_pretrained
 
 PROMPT, NEW = "Once upon a time, a small robot", 24
@@ -127,7 +127,7 @@ def decoding(rounds=9):
     theirs, found = transformers_model(model), {}
     warnings.simplefilter("ignore", FutureWarning)  # newer versions rename past_key_values
     for dtype in (torch.float32, torch.bfloat16):
-        functions = decoders(model.to(dtype), theirs.to(dtype), tokens)
+        functions = decoders(lay_out_for_decoding(model.to(dtype)), theirs.to(dtype), tokens)
         if dtype == torch.float32:  # in bfloat16 rounding lets the two part ways
             written = [function() for function in functions.values()]
             if not all(torch.equal(written[0], other) for other in written[1:]):

@@ -127,11 +127,12 @@ def generate(model, tokens, max_new_tokens, **options):
 
 @torch.no_grad()
 def lay_out_for_decoding(model):
-    """Store the wide matrices of a float32 model column by column, which decodes faster.
+    """Store a model's matrices in the order in which a CPU decodes fastest in their dtype.
 
-    A step of one token multiplies each matrix by one vector and waits for memory. On a CPU the
-    product with a matrix of more rows than columns runs through columns up to 1.8 times as fast
-    as through rows. Shapes and values stay as they are; other dtypes gain nothing and are left.
+    A step of one token multiplies each matrix by one vector and waits for memory. In float32 the
+    product with a matrix of more rows than columns runs through columns up to 1.8 times as fast as
+    through rows; in bfloat16 rows are the faster order, up to 1.4 times. Shapes and values stay as
+    they are. After ``model.to(dtype)``, which keeps the order, call this again.
 
     Examples
     --------
@@ -140,11 +141,10 @@ def lay_out_for_decoding(model):
     (torch.Size([7, 3]), (1, 7))
     """
     for part in model.modules():
-        if not isinstance(part, (nn.Linear, nn.Embedding)) or part.weight.dtype != torch.float32:
-            continue
-        rows, columns = part.weight.shape
-        if rows > columns:
-            part.weight.data = part.weight.data.T.contiguous().T
+        if isinstance(part, (nn.Linear, nn.Embedding)):
+            weight = part.weight.data
+            by_columns = weight.dtype == torch.float32 and weight.shape[0] > weight.shape[1]
+            part.weight.data = weight.T.contiguous().T if by_columns else weight.contiguous()
     return model
 
 
