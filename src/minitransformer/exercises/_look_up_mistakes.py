@@ -14,13 +14,13 @@ def _distance(query, key):
 
 CHOOSING = (
     Misconception(
-        "You took the card at the smallest distance. The score is the dot product, key @ query, "
-        "and there a longer card can win.",
+        "You took the nearest card. Cards are compared by the dot product, key @ query, and there a "
+        "longer card can win over a nearer one.",
         lambda query, key, value: value[np.argmin(_distance(query, key))],
     ),
     Misconception(
-        "You compared directions only (the cosine). The score is the plain dot product: the "
-        "length of a card counts.",
+        "You compared directions only (the cosine). In the plain dot product the "
+        "length of a card counts as well.",
         lambda query, key, value: value[np.argmax(key @ query / np.linalg.norm(key, axis=-1))],
     ),
     Misconception(
@@ -32,15 +32,15 @@ CHOOSING = (
         lambda query, key, value: np.argmax(key @ query),
     ),
     Misconception(
-        "You returned the largest score. What is asked for is the value of its card.",
+        "You returned the largest dot product. What is asked for is the value of its card.",
         lambda query, key, value: np.max(key @ query),
     ),
     Misconception(
-        "You took the worst card: the largest score is wanted, argmax.",
+        "You took the worst card: the largest dot product is wanted, argmax.",
         lambda query, key, value: value[np.argmin(key @ query)],
     ),
     Misconception(
-        "You took the score that is farthest from 0. A very negative score is a bad fit, not a "
+        "You took the product that is farthest from 0. A very negative one is a bad fit, not a "
         "good one: leave the sign as it is.",
         lambda query, key, value: value[np.argmax(np.abs(key @ query))],
     ),
@@ -57,12 +57,12 @@ CHOOSING = (
 
 MIXING = (
     Misconception(
-        "The sharpness is missing: multiply the scores by it before exp.",
+        "The sharpness is missing: multiply the dot products by it before exp.",
         lambda query, key, value, sharpness: softmax(key @ query) @ value,
     ),
     Misconception(
         "You multiplied the weights by the sharpness, so they no longer sum to 1. Multiply the "
-        "scores, before exp.",
+        "dot products, before exp.",
         lambda query, key, value, sharpness: sharpness * softmax(key @ query) @ value,
     ),
     Misconception(
@@ -93,11 +93,11 @@ MIXING = (
         lambda query, key, value, sharpness: value[np.argmax(key @ query)],
     ),
     Misconception(
-        "You compared by distance. The score is the dot product, key @ query.",
+        "You compared by distance; compare by the dot product, key @ query.",
         lambda query, key, value, sharpness: softmax(-sharpness * _distance(query, key)) @ value,
     ),
     Misconception(
-        "You compared by squared distance. The score is the dot product, key @ query.",
+        "You compared by squared distance; compare by the dot product, key @ query.",
         lambda query, key, value, sharpness: (
             softmax(-sharpness * _distance(query, key) ** 2) @ value
         ),

@@ -227,7 +227,7 @@ MEANINGS = (
 
 EXERCISES = (
     Exercise(
-        "the value of the card whose score, the dot product with the request, is the largest.",
+        "the value of the card whose dot product with the request is the largest.",
         best_card,
         SHELVES,
         CHOOSING,

@@ -11,7 +11,7 @@ MUTANTS = Mutants()
 # --- best_card -----------------------------------------------------------------------------------
 
 
-@MUTANTS("best_card", "smallest distance")
+@MUTANTS("best_card", "took the nearest card")
 def nearest_card(query, key, value):
     squares = [sum((a - b) ** 2 for a, b in zip(k, query, strict=True)) for k in key]
     return value[squares.index(min(squares))]
@@ -33,7 +33,7 @@ def the_place(query, key, value):
     return int(torch.tensor(key @ query).argmax())
 
 
-@MUTANTS("best_card", "returned the largest score")
+@MUTANTS("best_card", "returned the largest dot product")
 def the_score(query, key, value):
     return np.einsum("kd,d->k", key, query).max()
 
