@@ -14,8 +14,8 @@ def _distance(query, key):
 
 CHOOSING = (
     Misconception(
-        "You took the nearest card. Cards are compared by the dot product, key @ query, and there a "
-        "longer card can win over a nearer one.",
+        "You took the nearest card. Cards are compared by the dot product, key @ query, in which "
+        "a longer card can win over a nearer one.",
         lambda query, key, value: value[np.argmin(_distance(query, key))],
     ),
     Misconception(
