@@ -15,12 +15,14 @@ except ModuleNotFoundError as error:
 
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
+from .head_board import HeadBoard
 from .library_search import LibrarySearch
 from .mask_explorer import MaskExplorer
 from .scaling import Scaling
 
 __all__ = [
     "AttentionStepper",
+    "HeadBoard",
     "LibrarySearch",
     "MaskExplorer",
     "Scaling",

@@ -1,0 +1,168 @@
+"""The head board in a real browser, mounted from its module with no kernel behind it."""
+
+import json
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from test_head_board import board
+from widget_harness import CHROMIUM, browser, mount
+
+from minitransformer.widgets import HeadBoard
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
+]
+FRAME_MS = 16
+LINKS = [["one", 1, 2], ["two", 3, 0], ["three", 4, 4]]
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(viewport={"width": 900, "height": 1100})
+    yield context.new_page()
+    context.close()
+
+
+def numbers(page, table):
+    rows = page.locator(f".{table} tbody tr").all()
+    return [
+        [float(cell.get_attribute("data-value")) for cell in row.locator("td").all()]
+        for row in rows
+    ]
+
+
+def check_row(page, widget, query):
+    expected = np.vstack([widget.weights[:, query], widget.weights[:, query].mean(axis=0)]).T
+    np.testing.assert_allclose(numbers(page, "mt-rows"), expected, rtol=0, atol=1e-6)
+    assert page.evaluate("model.state.query") == query
+    assert page.locator(".mt-tokens input").nth(query).is_checked()
+    marks = page.locator(".mt-row").evaluate_all("rows => rows.map(r => r.getAttribute('y'))")
+    assert set(marks) == {str(query)}
+
+
+def test_every_word_shows_the_numbers_of_python(page):
+    widget = board(heads=3, links=LINKS, query=2)
+    mount(page, widget)
+    check_row(page, widget, 2)
+    for query in (0, 4):
+        page.locator(".mt-tokens label").nth(query).click()
+        check_row(page, widget, query)
+    page.wait_for_function("model.saves > 0")
+    assert page.evaluate("model.saved.query") == 4
+    assert page.problems == []
+
+
+def test_relations_pick_their_query_and_have_a_table(page):
+    widget = board(heads=3, links=LINKS)
+    mount(page, widget)
+    for k, (name, query, _) in enumerate(LINKS):
+        page.get_by_role("button", name=name, exact=True).click()
+        check_row(page, widget, query)
+        pressed = page.locator(".mt-buttons button[aria-pressed=true]").all_inner_texts()
+        assert pressed == [LINKS[k][0]]
+    on = np.array([widget.weights[:, q, k] for _, q, k in LINKS])
+    expected = np.column_stack([on, on.mean(axis=1)])
+    np.testing.assert_allclose(numbers(page, "mt-links"), expected, rtol=0, atol=1e-6)
+
+
+def test_a_row_of_a_map_can_be_clicked(page):
+    widget = board(heads=3, links=LINKS)
+    mount(page, widget)
+    one = page.locator(".mt-maps svg").nth(1)
+    size = one.bounding_box()["height"]
+    one.click(position={"x": 5, "y": size * 0.7})
+    check_row(page, widget, 3)
+
+
+def test_the_arrow_keys_move_through_the_words(page):
+    widget = board(links=LINKS)
+    mount(page, widget)
+    page.locator(".mt-tokens input").first.focus()
+    page.keyboard.press("ArrowRight")
+    check_row(page, widget, 1)
+
+
+def test_the_maps_are_shaded_by_the_weights(page):
+    widget = board(heads=3, links=LINKS)
+    mount(page, widget)
+    shades = page.locator(".mt-maps rect:not(.mt-row)").evaluate_all(
+        "cells => cells.map(c => Number(c.style.getPropertyValue('--heat')))"
+    )
+    expected = widget.weights / widget.weights.max()
+    np.testing.assert_allclose(shades, expected.flatten(), rtol=0, atol=1e-4)
+
+
+def test_the_summary_names_where_each_head_looks(page):
+    mount(page, HeadBoard(query=2))
+    text = page.locator(".mt-summary").inner_text()
+    assert text == (
+        "From “sleeps”, the largest weight lies: head 1 on “dog” (0.85) and head 2 on “the” (0.61)."
+    )
+
+
+def test_a_change_from_python_is_shown(page):
+    widget = board(heads=3, links=LINKS)
+    mount(page, widget)
+    page.evaluate("model.set('query', 3)")
+    check_row(page, widget, 3)
+
+
+def test_tokens_cannot_become_markup(page):
+    mount(page, HeadBoard(tokens=["<img src=x>", "<b>", "c"], links=[["<i>", 0, 1]]))
+    assert page.locator(".mt-widget :is(img, i)").count() == 0
+    assert page.problems == []
+
+
+def test_leaving_the_page_saves_and_stops_listening(page):
+    mount(page, board(links=LINKS))
+    page.locator(".mt-tokens label").nth(3).click()
+    page.evaluate("unmount()")
+    assert page.evaluate("model.saved.query") == 3
+    assert page.evaluate("model.listening()") == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 900])
+def test_no_accessibility_violation_and_no_overflow(page, theme, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    mount(page, board(heads=8, time=20, links=LINKS), theme)
+    results = Axe().run(page)
+    assert results.response["violations"] == [], json.dumps(results.response["violations"])
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_targets_are_large_enough_for_a_finger(page):
+    page.set_viewport_size({"width": 390, "height": 900})
+    mount(page, board(links=LINKS))
+    sizes = page.locator(".mt-widget :is(button, label)").evaluate_all(
+        "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => Math.min(r.width, r.height))"
+    )
+    assert len(sizes) == len(LINKS) + 5
+    assert min(sizes) >= 24
+
+
+def test_one_change_at_full_size_fits_a_frame(page):
+    mount(page, board(heads=8, time=20, links=LINKS))
+    times = page.evaluate(
+        """() => {
+          const radios = document.querySelectorAll("input[type=radio]");
+          const once = (k) => {
+            const start = performance.now();
+            radios[k % 20].checked = true;
+            radios[k % 20].dispatchEvent(new Event("change"));
+            document.querySelector(".mt-widget").getBoundingClientRect(); // the layout counts too
+            return performance.now() - start;
+          };
+          return Array.from({ length: 120 }, (_, k) => once(k)).slice(20).sort((a, b) => a - b);
+        }"""
+    )
+    assert page.evaluate("model.state.query") == 19  # the changes were real
+    assert times[10] <= FRAME_MS  # the tenth least disturbed by what else the machine does
