@@ -16,10 +16,11 @@ import matplotlib.style
 import numpy as np
 from IPython.display import display
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from ._checks import as_float
 
-__all__ = ["heatmap", "movement", "show"]
+__all__ = ["alignment_map", "heatmap", "movement", "show"]
 
 COLOUR_MAP = "viridis_r"  # perceptually uniform, also for red-green blind eyes; dark = large
 INK = "#1a1a1a"
@@ -32,6 +33,7 @@ STYLE = {
 }
 NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 CELL = 0.6  # inches a cell of a heat map is wide; it is CELL * 0.75 high
+SMALL_CELL = 0.27  # inches a cell without numbers is wide and high
 RIM = 0.95  # inches for the labels beside and above it
 
 
@@ -79,14 +81,55 @@ def heatmap(weights, row_labels, column_labels):
                 ha="center",
                 va="center",
             )
-        axes.set_xticks(np.arange(n_columns) + 0.5, column_labels)
-        axes.set_yticks(np.arange(n_rows) + 0.5, row_labels)
-        axes.set_xlabel("key", labelpad=8)
-        axes.set_ylabel("query", labelpad=8)
-        axes.xaxis.set_label_position("top")
-        axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-        axes.spines[:].set_visible(False)
-        axes.invert_yaxis()
+        _name_cells(axes, row_labels, column_labels)
+    return figure
+
+
+def alignment_map(weights, truth, row_labels, column_labels):
+    """Draw attention weights as shaded cells and frame those that should be large.
+
+    Parameters
+    ----------
+    weights : array (query, key)
+        Numbers that are not negative. The shade runs from 0 to the largest of them.
+    truth : boolean array (query, key)
+        ``True`` = framed.
+    row_labels, column_labels : sequences of str
+        One short name for each query and for each key, such as the letters of a text.
+
+    Returns
+    -------
+    matplotlib.figure.Figure, for :func:`show`
+
+    Raises
+    ------
+    ValueError
+        If weights, truth and labels do not fit one another, or a weight is negative or not finite.
+    TypeError
+        If the weights are not real numbers.
+
+    Examples
+    --------
+    >>> figure = alignment_map([[0.2, 0.8], [0.9, 0.1]], [[False, True], [True, False]], "ab", "xy")
+    >>> len(figure.axes[0].patches)
+    4
+    """
+    weights = np.round(_check_weights(weights, row_labels, column_labels), 6)
+    truth = np.asarray(truth, bool)
+    if truth.shape != weights.shape:
+        raise ValueError(f"truth of shape {truth.shape} does not fit weights of {weights.shape}")
+    n_rows, n_columns = weights.shape
+    with _house_style():
+        figure = Figure((SMALL_CELL * n_columns + RIM, SMALL_CELL * n_rows + RIM), layout="tight")
+        axes = figure.add_subplot()
+        colours = mpl.colormaps[COLOUR_MAP](weights / (weights.max(initial=0.0) or 1.0))
+        axes.pcolormesh(colours, edgecolors="white", linewidth=0.5)
+        for row, column in np.argwhere(truth):
+            for colour, width in (("white", 3.0), (INK, 1.5)):  # seen on light and on dark cells
+                frame = Rectangle((column, row), 1, 1, fill=False, color=colour, linewidth=width)
+                axes.add_patch(frame)
+        axes.set_aspect("equal")
+        _name_cells(axes, row_labels, column_labels)
     return figure
 
 
@@ -189,6 +232,18 @@ def show(figure, alt):
 def _house_style():
     with matplotlib.style.context(["default", STYLE]):
         yield
+
+
+def _name_cells(axes, row_labels, column_labels):
+    """Queries from top to bottom, keys from left to right, their names outside."""
+    axes.set_xticks(np.arange(len(column_labels)) + 0.5, column_labels)
+    axes.set_yticks(np.arange(len(row_labels)) + 0.5, row_labels)
+    axes.set_xlabel("key", labelpad=8)
+    axes.set_ylabel("query", labelpad=8)
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    axes.invert_yaxis()
 
 
 def _svg(figure):
