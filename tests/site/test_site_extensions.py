@@ -62,6 +62,12 @@ def test_pictures(page):
         assert (page.folder / picture["src"]).is_file()
 
 
+def test_empty_corner_of_a_table_is_no_heading(page):
+    table = page.find("table")
+    assert [heading.get_text() for heading in table.find_all("th")] == ["query", "key"]
+    assert table.find("thead").find("td").get_text() == ""
+
+
 def test_solution_is_folded_code(page):
     details = page.find("details")
     assert not details.has_attr("open")

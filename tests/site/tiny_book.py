@@ -38,6 +38,10 @@ In a line: $a_{i} < b$, and displayed:
 
 $$\\text{softmax}(x)_i = \\frac{e^{x_i}}{\\sum_j e^{x_j}}$$
 
+| | query | key |
+|---|---|---|
+| first | 1 | 2 |
+
 A price of 5 \\$ is no formula.
 
 ![A square that came along with the text](attachment:square.svg)
