@@ -276,14 +276,17 @@ def _sequences(seed, asking, answering, width, context_width, *batch):
     }
 
 
-FAR = _sequences(30, 3, 5, 6, 6)
-FAR["x"][..., -1], FAR["context"][..., -1] = 40, 50
-FAR["w_q"][-1], FAR["w_k"][-1] = 1, 1
+# The last number of each token is a mark; through it the scores of the first pair of sequences are
+# near 1000, those of the second near -1000.
+FAR = _sequences(30, 3, 5, 6, 6, 2)
+FAR["x"][..., -1], FAR["context"][..., -1] = 40, np.array([[50], [-50]])
+FAR["w_q"][-1] = FAR["w_k"][-1] = 1
+FAR["w_v"][-1] = 0
 
 CROSSINGS = (
     Case("three tokens that ask five, of one width", _sequences(10, 3, 5, 6, 6)),
     Case("a context of another width", _sequences(20, 3, 5, 2, 6)),
-    Case("scores far from 0", FAR),
+    Case("scores far from 0, in a batch of two", FAR),
     Case("a batch of two", _sequences(40, 3, 5, 6, 8, 2)),
 )
 SQUARES = (
@@ -296,34 +299,29 @@ LENGTHS = (
 )
 
 
-def _maps(weights, places):
-    """Weights, and a truth that is True at these places of each row."""
-    alignment = np.zeros((len(places), len(places[0]), len(weights[0][0])), dtype=bool)
+def _map(seed, places, n_places):
+    """Weights of different sizes, and a truth that is True at these places of each row."""
+    alignment = np.zeros((len(places), len(places[0]), n_places), dtype=bool)
     for at, row in enumerate(places):
         for answer, columns in enumerate(row):
             alignment[at, answer, columns] = True
-    return {"weights": np.array(weights), "alignment": alignment}
+    return {
+        "weights": softmax(2 * _draw(seed, *alignment.shape) + alignment),
+        "alignment": alignment,
+    }
 
 
 MAPS = (
     Case(
-        "two sequences, three answers, four places",
-        _maps(
-            [
-                [[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.1, 0.6], [0.3, 0.2, 0.4, 0.1]],
-                [[0.3, 0.4, 0.1, 0.2], [0.2, 0.1, 0.6, 0.1], [0.7, 0.1, 0.1, 0.1]],
-            ],
-            [[[0], [2, 3], []], [[2], [], []]],
-        ),
+        "two sequences, five answers, four places",
+        _map(114, [[[0], [2, 3], [], [1, 3], [0, 1]], [[2], [], [3], [], [1, 2]]], 4),
     ),
     Case(
-        "two sequences, four answers, three places",
-        _maps(
-            [
-                [[0.2, 0.5, 0.3], [0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.6, 0.3, 0.1]],
-                [[0.3, 0.3, 0.4], [0.2, 0.7, 0.1], [0.5, 0.4, 0.1], [0.1, 0.2, 0.7]],
-            ],
-            [[[0, 1], [1], [0, 2], [2]], [[2], [], [0], []]],
+        "three sequences, four answers, five places",
+        _map(
+            23,
+            [[[0, 1], [1], [2, 4], [3, 4]], [[4], [], [0], []], [[], [2], [3, 4], [0]]],
+            5,
         ),
     ),
 )
