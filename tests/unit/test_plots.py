@@ -231,3 +231,27 @@ def test_heatmap_refuses_what_are_no_weights(weights, error, message):
 def test_movement_refuses_what_does_not_fit(before, after, labels, message):
     with pytest.raises(ValueError, match=message):
         plots.movement(before, after, labels)
+
+
+def test_alignment_map_frames_the_truth_where_the_heatmap_has_the_cell():
+    truth = np.zeros((3, 5), bool)
+    truth[0, 4] = truth[2, 1] = True
+    axes = plots.alignment_map(WEIGHTS, truth, ROWS, COLUMNS).axes[0]
+    assert {frame.get_xy() for frame in axes.patches} == {(4, 0), (1, 2)}
+    assert [label.get_text() for label in axes.get_yticklabels()] == ROWS
+    assert axes.yaxis_inverted()
+
+
+def test_alignment_map_shades_like_the_heatmap():
+    nothing = np.zeros((3, 5), bool)
+    maps = (
+        plots.alignment_map(WEIGHTS, nothing, ROWS, COLUMNS),
+        plots.heatmap(WEIGHTS, ROWS, COLUMNS),
+    )
+    shades = [figure.axes[0].collections[0].get_facecolors() for figure in maps]
+    np.testing.assert_array_equal(*shades)
+
+
+def test_alignment_map_refuses_a_truth_of_another_shape():
+    with pytest.raises(ValueError, match=r"truth of shape \(5, 3\)"):
+        plots.alignment_map(WEIGHTS, np.zeros((5, 3), bool), ROWS, COLUMNS)
