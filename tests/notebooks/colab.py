@@ -32,7 +32,7 @@ COLAB = (
     "numpy==2.0.2",
 )
 FETCH = ("-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir", "--retries=1")
-NEW_ON_COLAB = {"anywidget", "minitransformer", "psygnal"}  # what the set-up cell may add
+NEW_ON_COLAB = {"anywidget", "minitransformer", "psygnal", "tqdm"}  # what the set-up cell may add
 
 # The parts of google.colab that the set-up cell and anywidget use.
 STAND_IN = {
