@@ -12,12 +12,17 @@ from notebooks import chapter_files, code_cells, read, view_ids
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
+def index(tmp_path_factory):
     if sys.version_info >= (3, 13):
         pytest.skip("Colab's NumPy 2.0.2 has no wheel for Python 3.13 or newer")
     reason = colab.unreachable(tmp_path_factory.mktemp("probe"))
     if reason:
         pytest.skip(f"the package index cannot be reached: {reason}")
+
+
+@pytest.fixture
+def environment(index):
+    """As Colab hands it out to each notebook: without what the set-up cell of another brought."""
     return colab.environment()
 
 
