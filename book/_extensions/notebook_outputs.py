@@ -21,6 +21,8 @@ from docutils import nodes
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 PIXELS_PER_POINT = 4 / 3
+# How docutils writes the size of a picture.
+SIZED = re.compile(r'(?<=\s)style="width: (\d+)px; height: (\d+)px;"(?=[^<>]*/?>)')
 
 
 def stored_outputs(path):
@@ -89,6 +91,13 @@ def _widget(script, table):
     )
 
 
+def give_attributes(app, page, template, context, doctree):
+    """Say a picture's size in attributes, which a narrow page can scale, not in a fixed style."""
+    if "body" in context:
+        context["body"] = SIZED.sub(r'width="\1" height="\2"', context["body"])
+
+
 def setup(app):
     app.connect("doctree-read", dress)
+    app.connect("html-page-context", give_attributes)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

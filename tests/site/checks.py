@@ -110,6 +110,13 @@ PICTURES = """(leastAlt) => [...document.images].flatMap((img) => {
   if (!img.getAttribute("width") && !img.style.width) out.push("no width");
   if (!img.getAttribute("height") && !img.style.height) out.push("no height");
   if (img.complete && img.loading !== "lazy" && img.naturalWidth === 0) out.push("not shown");
+  const box = img.getBoundingClientRect(), style = getComputedStyle(img);
+  const inner = (size, ...sides) => sides.reduce((n, side) => n - parseFloat(style[side]), size);
+  const [width, height] = [img.getAttribute("width"), img.getAttribute("height")];
+  const shown = inner(box.width, "paddingLeft", "paddingRight") /
+    inner(box.height, "paddingTop", "paddingBottom");
+  if (width && height && Math.abs((shown * height) / width - 1) > 0.05)
+    out.push("out of proportion");
   return out.map((text) => `picture ${name}: ${text}`);
 })"""
 
