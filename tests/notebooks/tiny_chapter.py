@@ -59,10 +59,10 @@ Dial()"""
 def tiny_chapter():
     """A chapter of nine cells, not yet run."""
     setup = {"tags": list(setup_cell.TAGS)}
-    return v4.new_notebook(
+    notebook = v4.new_notebook(
         cells=[
             v4.new_markdown_cell("# A tiny chapter\n\nIt shows one of everything.", id="title"),
-            v4.new_code_cell(setup_cell.setup_source(), metadata=setup, id="setup"),
+            v4.new_code_cell(metadata=setup, id="setup"),
             v4.new_markdown_cell("The last of three scores takes most: 0.844.", id="claim"),
             v4.new_code_cell(PRINTS, id="prints"),
             v4.new_markdown_cell("> [!NOTE]\n> The scale is $1/\\sqrt{d}$.", id="note"),
@@ -72,6 +72,8 @@ def tiny_chapter():
             v4.new_markdown_cell("## Summary\n\n- One number.\n- Two figures.", id="summary"),
         ]
     )
+    setup_cell.with_setup(notebook)
+    return notebook
 
 
 def cell(notebook, name):
