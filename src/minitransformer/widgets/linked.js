@@ -105,6 +105,49 @@ class LinkedWidget {
     setText(this.problem, text ?? "");
   }
 
+  // --- controls: each has a node for the page and show(), which puts it right
+
+  // A slider over an input. place() and value() turn the input into the slider's place and back,
+  // tell() into words; more() says what else a new value changes.
+  slider(label, name, range, { place = Number, value = Number, tell = short, more } = {}) {
+    const output = html("output");
+    const set = (x) => this.change({ ...more?.(x), [name]: x }, label);
+    const input = html("input", {
+      type: "range",
+      ...range,
+      oninput: () => set(value(Number(input.value))),
+      onchange: () => this.history.seal(),
+    });
+    const show = () => {
+      input.value = String(place(this.state[name]));
+      setText(output, tell(this.state[name]));
+      setAttributes(input, { "aria-valuetext": output.textContent });
+    };
+    return { node: html("label", {}, html("span", {}, label), input, output), input, show };
+  }
+
+  // Radio buttons over an input; `options` are pairs of a value and its text.
+  choice(legend, name, options) {
+    const group = `mt-${Math.random().toString(36).slice(2)}`;
+    const radios = options.map(([value]) =>
+      html("input", {
+        type: "radio",
+        name: group,
+        value,
+        onchange: () => this.change({ [name]: value }, null),
+      }),
+    );
+    const labels = options.map(([, text], k) =>
+      html("label", {}, radios[k], html("span", { title: text }, text)),
+    );
+    const show = () =>
+      radios.forEach((radio, k) => {
+        radio.checked = options[k][0] === this.state[name];
+      });
+    const tokens = div("mt-tokens", ...labels);
+    return { node: html("fieldset", {}, html("legend", {}, legend), tokens), show };
+  }
+
   // What a plane's points do to the rows of a matrix; `row(i)` says which: [name, row].
   moves(row, onPick) {
     return {

@@ -55,43 +55,20 @@ export function scaled(unit, d_k, divisor, size, temperature) {
 class ScalingWidget extends LinkedWidget {
   constructor(model, el) {
     super(model, INPUTS);
-    this.id = `mt-${Math.random().toString(36).slice(2)}`;
     this.build(el);
     this.draw();
   }
 
-  // A slider over an input; place() and value() turn the input into the slider's place and back.
-  slider(label, name, range, place, value) {
-    const output = html("output");
-    const input = html("input", {
-      type: "range",
-      ...range,
-      oninput: () => this.change({ [name]: value(Number(input.value)) }, name),
-      onchange: () => this.history.seal(),
-    });
-    const show = () => {
-      input.value = String(place(this.state[name]));
-      setText(output, short(this.state[name]));
-      setAttributes(input, { "aria-valuetext": output.textContent });
-    };
-    return { node: html("label", {}, html("span", {}, label), input, output), show };
-  }
-
   build(el) {
-    const octaves = [Math.log2, (x) => Math.round(2 ** x * 1000) / 1000];
+    const octaves = { place: Math.log2, value: (x) => Math.round(2 ** x * 1000) / 1000 };
+    const power = { place: Math.log2, value: (x) => 2 ** x };
     this.sliders = [
-      this.slider("Width d_k", "d_k", { min: 0, max: 10, step: 1 }, Math.log2, (x) => 2 ** x),
-      this.slider("Size of numbers", "size", { min: -2, max: 2, step: 0.25 }, ...octaves),
-      this.slider("Temperature", "temperature", { min: -3.25, max: 3.25, step: 0.25 }, ...octaves),
+      this.slider("Width d_k", "d_k", { min: 0, max: 10, step: 1 }, power),
+      this.slider("Size of numbers", "size", { min: -2, max: 2, step: 0.25 }, octaves),
+      this.slider("Temperature", "temperature", { min: -3.25, max: 3.25, step: 0.25 }, octaves),
     ];
-    this.radios = Object.keys(POWERS).map((divisor) =>
-      html("input", {
-        type: "radio",
-        name: this.id,
-        value: divisor,
-        onchange: () => this.change({ divisor }, null),
-      }),
-    );
+    const divisors = Object.keys(POWERS).map((divisor) => [divisor, divisor]);
+    this.divisor = this.choice("Divided by", "divisor", divisors);
     const { width, height } = CHART;
     this.chart = svg("svg", {
       viewBox: `0 0 ${width} ${height}`,
@@ -104,7 +81,6 @@ class ScalingWidget extends LinkedWidget {
   }
 
   arrange(el) {
-    const choices = this.radios.map((radio) => html("label", {}, radio, html("span", {}, radio.value)));
     const buttons = this.buildButtons();
     const others = () => this.change({ draw: (this.state.draw + 1) % (MOST_DRAW + 1) }, null);
     buttons.prepend(html("button", { type: "button", onclick: others }, "New vectors"));
@@ -118,7 +94,7 @@ class ScalingWidget extends LinkedWidget {
         "are divided by.",
       ),
       div("mt-sliders", ...this.sliders.map(({ node }) => node)),
-      html("fieldset", {}, html("legend", {}, "Divided by"), div("mt-tokens", ...choices)),
+      this.divisor.node,
       buttons,
       this.problem,
       div(
@@ -160,9 +136,7 @@ class ScalingWidget extends LinkedWidget {
     const curves = this.curves();
     const now = scaled(this.units[d_k], d_k, divisor, size, temperature);
     this.sliders.forEach(({ show }) => show());
-    this.radios.forEach((radio) => {
-      radio.checked = radio.value === divisor;
-    });
+    this.divisor.show();
     this.drawButtons();
     this.drawChart(curves);
     this.drawTables(curves, now);
