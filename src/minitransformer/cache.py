@@ -6,6 +6,8 @@ A decoder that has read ``t`` tokens needs, for the next one, only the keys and 
 
 import torch
 
+from .costs import cache_bytes
+
 __all__ = ["KVCache"]
 
 
@@ -137,7 +139,7 @@ class KVCache:
     def bytes_per_token(self):
         """Bytes for one token of one text: 2 · layers · kv_heads · d_head · bytes per number."""
         n_layers, _, n_kv_heads, _, d_head = self.keys.shape
-        return 2 * n_layers * n_kv_heads * d_head * self.keys.element_size()
+        return cache_bytes(1, n_layers, n_kv_heads, d_head, self.keys.element_size())
 
     @property
     def bytes_used(self):
