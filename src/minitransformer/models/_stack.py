@@ -31,21 +31,24 @@ class Stack(HookedModule):
         self.hook_embed = HookPoint()  # (batch, time, d_model)
         self.hook_pos_embed = HookPoint()  # (time, d_model) or (batch, time, d_model)
 
-    def run(
-        self, embedded, positions, *, cache=None, head_mask=None, cross_head_mask=None, **inputs
-    ):
+    def run(self, embedded, positions, **inputs):
         """From embeddings (batch, time, d_model) to the states after the last norm."""
         x = self.hook_embed(embedded)
         if self.pos_embed is not None:
             x = x + self.hook_pos_embed(self.pos_embed(positions).to(x.dtype))
-        x = self.dropout(self.embed_norm(x))
+        return self.run_from(0, self.dropout(self.embed_norm(x)), positions, **inputs)
+
+    def run_from(
+        self, first, x, positions, *, cache=None, head_mask=None, cross_head_mask=None, **inputs
+    ):
+        """From what enters layer ``first`` (its ``hook_resid_pre``) to the states."""
         head_mask = self._rows("head_mask", head_mask)
         cross_head_mask = self._rows("cross_head_mask", cross_head_mask)
         angles = None
         if self.rope is not None:  # the same for all layers
             heads = x.new_empty(len(x), 1, x.shape[1], self.config.d_head)
             angles = self.rope.cos_sin(heads, positions)
-        for layer, block in enumerate(self.blocks):
+        for layer, block in list(enumerate(self.blocks))[first:]:
             x = block(
                 x,
                 positions=angles,
