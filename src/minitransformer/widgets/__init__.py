@@ -19,6 +19,7 @@ from .head_board import HeadBoard
 from .library_search import LibrarySearch
 from .mask_explorer import MaskExplorer
 from .scaling import Scaling
+from .statement import Statement
 
 __all__ = [
     "AttentionStepper",
@@ -26,6 +27,7 @@ __all__ = [
     "LibrarySearch",
     "MaskExplorer",
     "Scaling",
+    "Statement",
     "Widget",
     "module_source",
     "style_source",
