@@ -24,6 +24,7 @@ _SUBMODULES = (
     "pretrained",
     "recurrent",
     "reference",
+    "reference_tiled",
     "tasks",
     "training",
     "widgets",
