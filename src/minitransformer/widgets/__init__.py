@@ -15,17 +15,21 @@ except ModuleNotFoundError as error:
 
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
+from .grouping import GroupingAndCache
 from .head_board import HeadBoard
 from .library_search import LibrarySearch
 from .mask_explorer import MaskExplorer
+from .positions import Positions
 from .scaling import Scaling
 from .statement import Statement
 
 __all__ = [
     "AttentionStepper",
+    "GroupingAndCache",
     "HeadBoard",
     "LibrarySearch",
     "MaskExplorer",
+    "Positions",
     "Scaling",
     "Statement",
     "Widget",
