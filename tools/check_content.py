@@ -15,6 +15,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from notebooks import PICTURES, code_cells, is_displayed
 from prose import blocks, pictures, unportable, words
+from word_use import confusions, prose_confusions
 
 MOST_LINES = 30
 MOST_WORDS = 120
@@ -102,6 +103,18 @@ def unsourced_numbers(notebook):
                 yield number, text
 
 
+def words_as_defined(notebook, path):
+    """Scores, weights, outputs and the like are called what the glossary calls them."""
+    for number, cell in markdown_cells(notebook):
+        for found, advice in prose_confusions(cell.source):
+            yield number, f"{found!r}: {advice}"
+    for number, cell in code_cells(notebook):
+        printed = [line for o in cell.outputs for line in o.get("text", "").splitlines()]
+        for text in alternative_texts(cell) + printed:
+            for found, advice in confusions(text):
+                yield number, f"{found!r} in what the cell shows: {advice}"
+
+
 def alternative_texts(cell):
     """The alternative text of each picture that a code cell shows; "" where it lacks one."""
     return [
@@ -154,4 +167,4 @@ def is_printed(text, printed):
     return False
 
 
-CONTENT_CHECKS = (portable, short, pictures_have_text, numbers_have_sources)
+CONTENT_CHECKS = (portable, short, pictures_have_text, numbers_have_sources, words_as_defined)

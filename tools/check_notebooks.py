@@ -16,6 +16,7 @@ import nbformat
 from check_content import CONTENT_CHECKS
 from IPython.core.inputtransformer2 import TransformerManager
 from notebooks import (
+    ROOT,
     UNSTORED_KEYS,
     WIDGET_STATE,
     chapter_files,
@@ -25,6 +26,7 @@ from notebooks import (
     view_ids,
 )
 from setup_cell import TAGS, setup_cell, setup_source
+from word_use import prose_confusions
 
 MOST_BYTES = 1_000_000
 RERUN = "run `make chapters`"
@@ -168,14 +170,23 @@ def check(path):
     ]
 
 
+def check_page(path):
+    """The findings on a page that is no notebook: its words are those of the glossary."""
+    return [
+        Finding(Path(path), None, "words_as_defined", f"{found!r}: {advice}")
+        for found, advice in prose_confusions(Path(path).read_text(encoding="utf-8"))
+    ]
+
+
 def main(arguments=None):
-    """Check the files named on the command line, or every chapter."""
+    """Check the files named on the command line, or every chapter and page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path)
-    files = parser.parse_args(arguments).files or chapter_files()
-    findings = [finding for file in files for finding in check(file)]
+    named = parser.parse_args(arguments).files
+    files = named or [*chapter_files(), *sorted(ROOT.glob("book/*.md")), ROOT / "README.md"]
+    findings = [f for file in files for f in (check_page if file.suffix == ".md" else check)(file)]
     print(*findings, sep="\n", end="\n" if findings else "")
-    print(f"{len(files)} notebooks checked, {len(findings)} findings")
+    print(f"{len(files)} files checked, {len(findings)} findings")
     return 1 if findings else 0
 
 

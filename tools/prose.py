@@ -67,7 +67,7 @@ def _add_inline(block, token):
             block.text += " "
         elif child.type == "link_open":
             block.links.append(child.attrs["href"])
-    block.text += " "
+    block.text += " | " if block.kind == "table" else " "  # a cell ends a clause
 
 
 def words(block):

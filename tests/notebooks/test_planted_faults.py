@@ -60,6 +60,13 @@ def no_alternative_text(nb):
             output.metadata = {}
 
 
+def confused_alternative_text(nb):
+    shown = first_code(nb, lambda c: any("alt" in str(o.get("metadata")) for o in c.outputs))
+    for output in shown.outputs:
+        for about in output.get("metadata", {}).values():
+            about["alt"] += " These are softmax scores."
+
+
 def long_cell(nb):
     first_code(nb).source += "\n# " * 30
 
@@ -131,6 +138,19 @@ LINT = {
     "long code": (long_cell, "short"),
     "long prose": (add_markdown("word " * 121), "short"),
     "long list": (add_markdown("- word\n" * 201), "short"),
+    "scores after the softmax": (
+        add_markdown("The attention scores sum to 1."),
+        "words_as_defined",
+    ),
+    "weights before the softmax": (
+        add_markdown("The weights are masked before the softmax."),
+        "words_as_defined",
+    ),
+    "a matrix without a name": (
+        add_markdown("- The attention matrix has ten rows."),
+        "words_as_defined",
+    ),
+    "confusion in alternative text": (confused_alternative_text, "words_as_defined"),
 }
 
 
