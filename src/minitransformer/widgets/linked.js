@@ -114,6 +114,7 @@ class LinkedWidget {
     const set = (x) => this.change({ ...more?.(x), [name]: x }, label);
     const input = html("input", {
       type: "range",
+      "aria-label": label, // alone: the number beside it is the slider's value, not its name
       ...range,
       oninput: () => set(value(Number(input.value))),
       onchange: () => this.history.seal(),
