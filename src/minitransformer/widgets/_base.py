@@ -164,17 +164,18 @@ class Tokens(traitlets.TraitType):
 
 
 class Whole(traitlets.TraitType):
-    """A whole number from 0 to ``most``."""
+    """A whole number from ``least`` to ``most``."""
 
-    def __init__(self, default_value, *, most, **kwargs):
+    def __init__(self, default_value, *, most, least=0, **kwargs):
         super().__init__(default_value, **kwargs)
-        self.most = most
+        self.least, self.most = least, most
 
     def validate(self, obj, value):
         whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not 0 <= value <= self.most:
+        if not whole or not self.least <= value <= self.most:
             raise traitlets.TraitError(
-                f"{self.name} must be a whole number from 0 to {self.most}, got {_brief(value)}"
+                f"{self.name} must be a whole number from {self.least} to {self.most}, "
+                f"got {_brief(value)}"
             )
         return value
 
