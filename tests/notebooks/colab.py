@@ -166,6 +166,6 @@ def run(notebook, folder, work, after_cell):
         notebook,
         km=kernel_manager(folder, Path(work)),
         resources={"metadata": {"path": os.fspath(work)}},
-        timeout=300,
+        timeout=600,
         on_cell_executed=lambda cell, cell_index, execute_reply: after_cell(cell_index),
     ).execute()
