@@ -16,6 +16,7 @@ __all__ = [
     "MultiplyAdds",
     "Sizes",
     "cache_bytes",
+    "crossing_length",
     "multiply_adds",
     "n_scores",
     "score_bytes",
@@ -41,12 +42,13 @@ class Sizes(NamedTuple):
         return self.n_heads * self.d_head
 
 
+META_LIST = "models/sku_list.py in Meta's repository llama-models"
 PUBLISHED = (
     Sizes("SmolLM2-135M", 30, 9, 3, 64, "metadata of the GGUF file that this book loads"),
-    Sizes("Mistral 7B", 32, 32, 8, 128, "Jiang et al. 2023, “Mistral 7B”, table 1"),
-    Sizes("Llama 2 70B", 80, 64, 8, 128, "params.json beside Meta's weights"),
-    Sizes("Llama 3.1 405B", 126, 128, 8, 128, "Grattafiori et al. 2024, table 3"),
-    Sizes("GPT-3 175B", 96, 96, 96, 128, "Brown et al. 2020, table 2.1"),
+    Sizes("Mistral 7B", 32, 32, 8, 128, "Jiang et al. 2023; MistralConfig in transformers"),
+    Sizes("Llama 2 70B", 80, 64, 8, 128, META_LIST),
+    Sizes("Llama 3.1 405B", 126, 128, 8, 128, META_LIST),
+    Sizes("GPT-3 175B", 96, 96, 96, 128, "Brown et al. 2020; gpt3-175b.yml in MaxText"),
 )
 
 
@@ -102,7 +104,7 @@ def multiply_adds(n, d_model, n_layers=1, n_heads=1, n_kv_heads=None, *, causal=
     >>> multiply_adds(10, 6, n_heads=3, n_kv_heads=1)
     MultiplyAdds(scores=600, values=600, projections=960, feed_forward=2880)
 
-    Source: Kaplan et al. 2020, "Scaling laws for neural language models", table 1.
+    Source: Kaplan et al. 2020, "Scaling laws for neural language models", counts likewise.
     """
     d_head = _d_head(d_model, n_heads)
     kv_width = d_head * _n_kv_heads(n_heads, n_kv_heads)
@@ -110,6 +112,24 @@ def multiply_adds(n, d_model, n_layers=1, n_heads=1, n_kv_heads=None, *, causal=
     mixed = n_layers * n_heads * d_head * n_scores(n, causal=causal)
     projections = n_layers * n * d_model * (2 * d_model + 2 * kv_width)
     return MultiplyAdds(mixed, mixed, projections, n_layers * n * 8 * d_model**2)
+
+
+def crossing_length(d_model, n_heads=1, n_kv_heads=None, *, causal=False):
+    """How many tokens it takes until scores and values cost as much as all else in a layer.
+
+    >>> crossing_length(768)  # 6 · d_model, with a KV head for each query head
+    4608
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `multiply_adds`.
+    """
+    once = multiply_adds(1, d_model, 1, n_heads, n_kv_heads)
+    pairs = (
+        once.projections + once.feed_forward
+    ) // once.scores  # of scores and values, for each n
+    return pairs - 1 if causal else pairs // 2
 
 
 def score_bytes(n, n_heads=1, bytes_per_number=4):
@@ -130,8 +150,7 @@ def tiled_score_bytes(n, n_heads=1, bytes_per_number=4, tile=TILE):
     >>> tiled_score_bytes(100_000, n_heads=12)
     10386432
 
-    Source: Dao et al. 2022, "FlashAttention", theorem 1: memory beyond inputs and output grows
-    with n.
+    Source: Dao et al. 2022, "FlashAttention": memory beyond inputs and output grows with n.
     """
     n, tile = check_count("n", n), check_count("tile", tile, at_least=1)
     n_heads = check_count("n_heads", n_heads, at_least=1)
@@ -144,7 +163,7 @@ def cache_bytes(length, n_layers, n_kv_heads, d_head, bytes_per_number=2, batch=
     >>> cache_bytes(4096, n_layers=32, n_kv_heads=8, d_head=128)  # Mistral 7B
     536870912
 
-    Source: Pope et al. 2022, "Efficiently scaling transformer inference", section 2.
+    Source: Pope et al. 2022, "Efficiently scaling transformer inference".
     """
     check_count("length", length)
     sizes = (n_layers, n_kv_heads, d_head, bytes_per_number, batch)

@@ -67,6 +67,18 @@ def test_the_scores_that_count_are_those_of_the_mask(n):
     assert half[2:] == full[2:]  # projections and feed-forward know no mask
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("d_model", "n_heads", "n_kv_heads"), [(12, 3, 3), (30, 5, 1), (24, 6, 2)])
+def test_where_attention_overtakes_the_rest(d_model, n_heads, n_kv_heads, causal):
+    n = costs.crossing_length(d_model, n_heads, n_kv_heads, causal=causal)
+    at, before = (
+        costs.multiply_adds(length, d_model, 2, n_heads, n_kv_heads, causal=causal)
+        for length in (n, n - 1)
+    )
+    assert at.scores + at.values == at.projections + at.feed_forward
+    assert before.scores + before.values < before.projections + before.feed_forward
+
+
 def test_stored_scores_are_as_large_as_the_tensor_of_weights():
     attention = MultiHeadAttention(12, 6, 2)
     weights = attention(torch.randn(1, 9, 12), is_causal=True, need_weights=True)[1]

@@ -102,7 +102,8 @@ class GroupingWidget extends LinkedWidget {
         "p",
         { class: "mt-legend" },
         "Orange: query heads. Blue: the KV head they read. Heads are counted from 0, as in code. ",
-        "1 GB = 10⁹ bytes.",
+        "1 GB = 10⁹ bytes. Counted is a cache that keeps all tokens in all layers; a window, as in ",
+        "Mistral 7B, needs less.",
       ),
       this.summary,
       html(
