@@ -179,6 +179,7 @@ class MultiHeadAttention(HookedModule):
             d_head,
         )
         self.dropout, self.rope = dropout, rope
+        self.kv_of_head = [head * n_kv_heads // n_heads for head in range(n_heads)]
         self.widths = (n_heads * d_head, n_kv_heads * d_head, n_kv_heads * d_head)
         self.qkv_proj = nn.Linear(d_model, sum(self.widths), bias=bias)
         self.o_proj = nn.Linear(n_heads * d_head, d_model, bias=bias)
@@ -307,7 +308,7 @@ class MultiHeadAttention(HookedModule):
             on_weights=self.hook_pattern,
             scale=None,
             dropout_p=self.dropout if self.training else 0.0,
-            enable_gqa=self.n_kv_heads != self.n_heads,
+            enable_gqa=key.shape[1] != query.shape[1],
         )
 
     def _mix_heads(self, z):

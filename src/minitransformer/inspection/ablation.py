@@ -7,7 +7,6 @@ or by its mean over texts, while the model runs; its weights are not touched. He
 
 import torch
 
-from .._needed import needed
 from ..hooks import hooked
 from ..models._stack import text_positions
 from .measures import states
@@ -19,7 +18,7 @@ __all__ = [
     "head_importance",
     "losses_without",
     "mean_head_outputs",
-    "single_head_ablation",
+    "separate_ablation",
 ]
 
 
@@ -156,25 +155,27 @@ def losses_without(model, tokens, measure, heads, *, means=None, key_mask=None):
 
 
 @torch.no_grad()
-def single_head_ablation(
-    model, tokens, measure, *, heads=None, means=None, key_mask=None, progress=False
-):
-    """Each text's loss with one head out, for one head after the other.
+def separate_ablation(model, tokens, measure, groups, *, means=None, key_mask=None):
+    """Each text's loss with one group of heads out, for one group after the other.
 
-    The layers before the head compute what they always do, so each run starts at its layer.
+    The layers before a group compute what they always do, so each run starts at its first layer.
+    This is `losses_without` for each group, in about half the time.
 
     Parameters
     ----------
     model, tokens, measure, means, key_mask
         As for `losses_without`.
-    heads : pairs (layer, head), optional
-        All of them if not given.
-    progress : bool
-        Show a bar.
+    groups : list of lists of pairs (layer, head), none of them empty
+        ``[[head] for head in all_heads(model.config)]`` takes out single heads.
 
     Returns
     -------
-    tensor (heads, texts), in the order of ``heads``
+    tensor (groups, texts)
+
+    Raises
+    ------
+    ValueError
+        If a group is empty or a head does not exist.
 
     Examples
     --------
@@ -182,22 +183,24 @@ def single_head_ablation(
     >>> from minitransformer.models import Config, Decoder
     >>> model = Decoder(Config.gpt2(vocab_size=11, n_layers=2, d_model=6, n_heads=3))
     >>> tokens = torch.tensor([[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]])
-    >>> single_head_ablation(model, tokens, next_token_loss(tokens)).shape
+    >>> single = [[head] for head in all_heads(model.config)]
+    >>> separate_ablation(model, tokens, next_token_loss(tokens), single).shape
     torch.Size([6, 2])
 
     Source: Michel et al. 2019, section 3.2.
     """
-    heads = check_heads(model.config, all_heads(model.config) if heads is None else heads)
-    layers = sorted({layer for layer, _ in heads})
+    groups = [check_heads(model.config, group) for group in groups]
+    if not all(groups):
+        raise ValueError("a group of heads is empty; losses_without(…, []) is the model as it is")
+    layers = sorted({min(group)[0] for group in groups})
     names = [f"blocks.{layer}.hook_resid_pre" for layer in layers]
     _, cache = model.run_with_cache(tokens, key_mask=key_mask, names=names)
     positions = text_positions(tokens, key_mask, 0, model.config.max_length)
-    if progress:
-        heads = needed("tqdm", "a progress bar needs tqdm", "pip install tqdm").tqdm(heads)
     losses = []
-    for layer, head in heads:
-        with hooked(model, ablation_hooks(model.config, [(layer, head)], means)):
-            end = model.run_from(layer, cache["resid_pre", layer], positions, key_mask=key_mask)
+    for group in groups:
+        first = min(group)[0]
+        with hooked(model, ablation_hooks(model.config, group, means)):
+            end = model.run_from(first, cache["resid_pre", first], positions, key_mask=key_mask)
         losses.append(measure(model, end))
     return torch.stack(losses)
 
