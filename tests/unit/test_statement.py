@@ -11,7 +11,7 @@ HOSTILE = '</script><img src=x onerror="window.hacked = 1">'
 
 
 def statement(**changes):
-    parts = {"text": "A mask hides.", "verdict": "only if", "why": "It says who may be seen."}
+    parts = {"text": "A mask hides.", "verdict": "only if", "why": "it says who may be seen."}
     return Statement(**(parts | changes))
 
 
@@ -33,7 +33,7 @@ def test_bad_inputs_are_named(changes, message):
 
 def test_without_a_script_a_table_holds_statement_verdict_and_reason():
     table = statement(text=HOSTILE)._repr_mimebundle_()[0]["text/html"]
-    assert "<td>only if</td><td>It says who may be seen.</td>" in table
+    assert "<td>only if</td><td>it says who may be seen.</td>" in table
     assert "<img" not in table
 
 
@@ -73,7 +73,7 @@ class TestInABrowser:
     def test_a_wrong_choice_is_told_the_verdict_and_the_reason(self, page, choice):
         mount(page, statement())
         page.get_by_role("button", name=choice).tap()
-        expected = f"You said “{choice}”. It is: only if. It says who may be seen."
+        expected = f"You said “{choice}”. It is: only if it says who may be seen."
         assert self.answer(page) == expected
         assert "mt-missed" in page.get_by_role("status").get_attribute("class")
 
@@ -81,7 +81,7 @@ class TestInABrowser:
         mount(page, statement())
         page.get_by_role("button", name="wrong").click()
         page.get_by_role("button", name="only if").click()
-        assert self.answer(page) == "Yes: only if. It says who may be seen."
+        assert self.answer(page) == "Yes: only if it says who may be seen."
         assert "mt-missed" not in page.get_by_role("status").get_attribute("class")
         pressed = page.locator("button[aria-pressed=true]")
         assert pressed.all_inner_texts() == ["only if"]

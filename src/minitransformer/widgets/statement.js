@@ -21,7 +21,7 @@ function render({ model, el }) {
     const verdict = model.get("verdict");
     const said = choice === verdict ? "Yes: " : `You said “${choice}”. It is: `;
     answer.classList.toggle("mt-missed", choice !== verdict);
-    answer.replaceChildren(said, html("strong", {}, verdict), ". ", model.get("why"));
+    answer.replaceChildren(said, html("strong", {}, verdict), verdict === "only if" ? " " : ". ", model.get("why"));
   }
 
   function show() {

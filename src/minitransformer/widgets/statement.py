@@ -30,7 +30,8 @@ class Statement(Widget):
     verdict : "right", "wrong" or "only if"
         What holds. "only if" stands for every statement that needs a condition.
     why : str
-        The reason, in a sentence or two; with "only if" it names the condition.
+        The reason, in a sentence or two; after "only if" it goes on with the condition, "the keys
+        have one length."
 
     Raises
     ------
