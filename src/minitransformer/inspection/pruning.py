@@ -181,12 +181,11 @@ def _entries(heads, d_head):
 
 def _linear(linear, rows=None, columns=None):
     """A linear map with some of the rows of another (and of its bias), or some of its columns."""
-    weight, bias = linear.weight.detach(), linear.bias
+    smaller = copy.deepcopy(linear)
+    weight, bias = smaller.weight.detach(), smaller.bias
     weight = weight[:, columns] if rows is None else weight[rows]
-    if bias is not None:
-        bias = (bias.detach() if rows is None else bias.detach()[rows]).clone()
-    smaller = nn.utils.skip_init(nn.Linear, *weight.shape[::-1], bias=bias is not None)
+    smaller.out_features, smaller.in_features = weight.shape
     smaller.weight = nn.Parameter(weight.clone(), requires_grad=linear.weight.requires_grad)
-    if bias is not None:
-        smaller.bias = nn.Parameter(bias, requires_grad=linear.bias.requires_grad)
+    if bias is not None and rows is not None:
+        smaller.bias = nn.Parameter(bias.detach()[rows].clone(), requires_grad=bias.requires_grad)
     return smaller
