@@ -126,10 +126,8 @@ def crossing_length(d_model, n_heads=1, n_kv_heads=None, *, causal=False):
         As `multiply_adds`.
     """
     once = multiply_adds(1, d_model, 1, n_heads, n_kv_heads)
-    pairs = (
-        once.projections + once.feed_forward
-    ) // once.scores  # of scores and values, for each n
-    return pairs - 1 if causal else pairs // 2
+    rest = (once.projections + once.feed_forward) // once.scores  # grows with n, 2 · scores with n²
+    return rest - 1 if causal else rest // 2
 
 
 def score_bytes(n, n_heads=1, bytes_per_number=4):

@@ -15,6 +15,7 @@ except ModuleNotFoundError as error:
 
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
+from .cost_calculator import CostCalculator
 from .grouping import GroupingAndCache
 from .head_board import HeadBoard
 from .library_search import LibrarySearch
@@ -25,6 +26,7 @@ from .statement import Statement
 
 __all__ = [
     "AttentionStepper",
+    "CostCalculator",
     "GroupingAndCache",
     "HeadBoard",
     "LibrarySearch",
