@@ -286,7 +286,7 @@ class CostCalculator extends LinkedWidget {
       `${causal ? " (those that the mask hides are not counted)" : ""}. Scores and values are ` +
       `${percent(share)} of the multiply-adds; from ${amount(from)} tokens on, more than half. ` +
       `The scores of one layer take ${bytesText(now["scores of a layer, stored"])} when stored, ` +
-      `${bytesText(now["scores of a layer, in tiles"])} in tiles, with just as many multiply-adds.`
+      `${bytesText(now["scores of a layer, in tiles"])} in tiles, with no fewer multiply-adds.`
     );
   }
 }
