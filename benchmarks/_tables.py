@@ -24,10 +24,10 @@ def write(path, text):
     os.replace(part, path)
 
 
-def write_table(name, rows):
+def write_table(name, rows, script="measure_heads"):
     """Write rows, dicts with the same keys, as a table of the package."""
     text = io.StringIO()
-    text.write("# made by benchmarks/measure_heads.py: make measurements\n")
+    text.write(f"# made by benchmarks/{script}.py: make measurements\n")
     table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     table.writeheader()
     for row in rows:
