@@ -12,7 +12,7 @@ CHAPTER ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test processors chapters lint format bench lock set-repository clean
+.PHONY: help book serve test processors chapters lint format bench measurements lock set-repository clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -57,6 +57,10 @@ format: $(READY)  ## put code into the house style
 
 bench: $(READY)  ## measure, side by side, and print the tables
 	$(BIN)/python -m benchmarks
+
+MEASURE := measure_grouped_query measure_heads
+measurements: $(READY)  ## measure anew what the chapters read from tables (half an hour; it resumes)
+	set -e; for script in $(MEASURE); do $(BIN)/python -m benchmarks.$$script; done
 
 lock: $(READY)  ## make requirements.txt anew from pyproject.toml (needs uv: pip install uv)
 	uv pip compile pyproject.toml --universal --python-version 3.10 \

@@ -214,6 +214,7 @@ def changes(kind, intact, losses):
 
 @torch.no_grad()
 def smollm2():
+    """All tables of SmolLM2."""
     model, tokenizer = load_pretrained("smollm2")
     config = model.config
     tokens = torch.tensor([tokenizer.encode(passage).ids[:TIME] for passage in PASSAGES])
@@ -264,52 +265,66 @@ def minilm_measure(model, tokens, real):
     return measure
 
 
-@torch.no_grad()
-def minilm():
-    model, tokenizer = load_pretrained("minilm")
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    config, n_pairs = model.config, len(SENTENCE_PAIRS)
-    passages, are_real = padded(tokenizer, PASSAGES)
+def minilm_patterns(model, tokenizer):
+    """Columns of the table of heads: what each one looks at, in the passages and random repeats."""
+    passages, real = padded(tokenizer, PASSAGES)
     sep = {tokenizer.token_to_id("[SEP]")}
     scores = common_scores(tokenizer, passages) | {
         "next": lambda weights, rows, real: share_at_offset(weights, 1, real),
         "sep": lambda weights, rows, real: share_on_tokens(weights, rows, sep, real),
     }
-    columns = scored(model, passages, are_real, scores)
-    repeats = random_repeats(config, tokenizer.token_to_id("[CLS]"), *sep)
+    repeats = random_repeats(model.config, tokenizer.token_to_id("[CLS]"), *sep)
     induction = {"prefix_matching": prefix_matching}
-    columns |= scored(model, repeats, torch.ones_like(repeats, dtype=torch.bool), induction)
+    return scored(model, passages, real, scores) | scored(
+        model, repeats, torch.ones_like(repeats, dtype=torch.bool), induction
+    )
 
-    sentences = [
-        sentence
-        for half in halves(SENTENCE_PAIRS)
-        for side in zip(*half, strict=True)
-        for sentence in side
-    ]
-    tokens, real = padded(tokenizer, sentences)
-    measure = minilm_measure(model, tokens, real)
+
+def minilm_ablations(model, tokens, real):
+    """Columns of damage and drift; the measure; losses (pairs,) and (layers, heads, pairs)."""
+    measure, columns = minilm_measure(model, tokens, real), {}
     intact = losses_without(model, tokens, measure, [], key_mask=real)
     means = mean_head_outputs(model, *(halves(part)[0] for part in (tokens, real)))
-    for kind, replaced in (("damage", None), ("mean_damage", means)):
-        losses = ablations(f"minilm-{kind}", model, tokens, measure, replaced, real)
-        columns |= changes(kind, intact[:n_pairs], losses[..., :n_pairs])
-        columns |= changes(kind.replace("damage", "drift"), intact[n_pairs:], losses[..., n_pairs:])
-        if replaced is None:
-            zeroed = losses[..., :n_pairs]
-    write_losses("minilm_ablation", intact[:n_pairs], zeroed)
+    pairs = slice(len(SENTENCE_PAIRS))
+    texts = slice(len(SENTENCE_PAIRS), None)
+    found = {}
+    for kind, replaced in (("", None), ("mean_", means)):
+        found[kind] = ablations(f"minilm-{kind}damage", model, tokens, measure, replaced, real)
+        columns |= changes(f"{kind}damage", intact[pairs], found[kind][..., pairs])
+        columns |= changes(f"{kind}drift", intact[texts], found[kind][..., texts])
+    return columns, measure, intact[pairs], found[""][..., pairs]
+
+
+@torch.no_grad()
+def minilm():
+    """All tables of MiniLM."""
+    model, tokenizer = load_pretrained("minilm")
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    sentences = []
+    for half in halves(SENTENCE_PAIRS):
+        firsts, partners = zip(*half, strict=True)
+        sentences += firsts + partners
+    tokens, real = padded(tokenizer, sentences)
+    columns = minilm_patterns(model, tokenizer)
+    more, measure, intact, zeroed = minilm_ablations(model, tokens, real)
+    columns |= more
     for half, rows, mask in zip(HALVES, halves(tokens), halves(real), strict=True):
         slopes = head_importance(model, rows, contrastive_loss(mask), key_mask=mask)
         columns[f"importance_{half}"] = slopes.mean(dim=0)
-    write_heads("minilm", config, columns)
+    write_losses("minilm_ablation", intact, zeroed)
+    write_heads("minilm", model.config, columns)
 
     reported, mask = halves(tokens)[1], halves(real)[1]
-    ranked = orders(config, columns["damage_choose"], columns["importance_choose"])
-    write_pruning("minilm", model, reported, contrastive_loss(mask), ranked, mask)
-    half = n_pairs // 2
-    rest = intact[half:n_pairs], zeroed[..., half:]
-    write_joint("minilm", model, reported, contrastive_loss(mask), *rest, mask)
-    write_one_left("minilm", model, tokens, measure, n_pairs, real)
+    finding = contrastive_loss(mask)
+    drift = embedding_drift(states(model, reported, key_mask=mask), mask)
+    importance = columns["importance_choose"]
+    for name, judged, chosen in (("minilm", finding, "damage"), ("minilm_drift", drift, "drift")):
+        ranked = orders(model.config, columns[f"{chosen}_choose"], importance)
+        write_pruning(name, model, reported, judged, ranked, mask)
+    half = len(intact) // 2
+    write_joint("minilm", model, reported, finding, intact[half:], zeroed[..., half:], mask)
+    write_one_left("minilm", model, tokens, measure, len(intact), real)
 
 
 def main():
