@@ -163,6 +163,7 @@ def test_the_key_is_dragged_along_the_chart_in_one_step(page):
     page.mouse.move(*chart_point(page, 8))
     page.mouse.move(*chart_point(page, 14))
     page.mouse.up()
+    page.mouse.move(*chart_point(page, 3))  # the key was let go
     assert check_shown(page).key_at == 23
     page.mouse.move(*chart_point(page, -20))
     page.mouse.down()

@@ -16,6 +16,7 @@ except ModuleNotFoundError as error:
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
 from .cost_calculator import CostCalculator
+from .block_walk import BlockWalk
 from .grouping import GroupingAndCache
 from .head_board import HeadBoard
 from .library_search import LibrarySearch
@@ -26,6 +27,7 @@ from .statement import Statement
 
 __all__ = [
     "AttentionStepper",
+    "BlockWalk",
     "CostCalculator",
     "GroupingAndCache",
     "HeadBoard",

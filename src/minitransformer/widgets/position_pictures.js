@@ -5,7 +5,8 @@ const MAP = { width: 340, height: 250, left: 40, right: 12, top: 10, bottom: 38 
 const SHADES = 15;
 const ARM = 82; // length of the query's hand; the key's is shorter
 
-const spread = (x) => x.reduce(([low, high], y) => [Math.min(low, y), Math.max(high, y)], [x[0], x[0]]);
+const spread = (x) =>
+  x.reduce(([low, high], y) => [Math.min(low, y), Math.max(high, y)], [x[0], x[0]]);
 const round = (x) => Math.round(x * 10) / 10; // of a unit: shorter paths are faster
 // A straight scale from [low, high] to [from, to].
 const scale = (low, high, from, to) => (x) => from + ((x - low) / (high - low)) * (to - from);
@@ -92,7 +93,13 @@ class DistanceChart {
   drawAt(i, j) {
     const [cx, cy] = [this.x(j - i), this.y(this.scores[i][j])];
     this.mark.replaceChildren(
-      svg("line", { x1: cx, x2: cx, y1: CHART.top, y2: CHART.height - CHART.bottom, class: "mt-drop" }),
+      svg("line", {
+        x1: cx,
+        x2: cx,
+        y1: CHART.top,
+        y2: CHART.height - CHART.bottom,
+        class: "mt-drop",
+      }),
       svg("path", { d: this.path(i), class: "mt-this" }),
       svg("circle", { cx, cy, r: 6, class: "mt-top" }),
     );
@@ -102,7 +109,11 @@ class DistanceChart {
 // A map position × dimension; onPick(position, dimension) when a cell is tapped.
 class PositionMap {
   constructor(onPick) {
-    this.root = frame(MAP, "mt-encoding", "Map of all positions; its numbers stand in a table below");
+    this.root = frame(
+      MAP,
+      "mt-encoding",
+      "Map of all positions; its numbers stand in a table below",
+    );
     [this.cells, this.mark] = [svg("g"), svg("g")];
     this.root.append(this.cells, this.mark);
     this.root.addEventListener("click", (event) => {
@@ -135,13 +146,23 @@ class PositionMap {
       ...paths.map((boxes, k) =>
         svg("path", { d: boxes.join(""), class: "mt-shade", "fill-opacity": k / SHADES }),
       ),
-      svg("rect", { x: left, y: top, width: width - left - right, height: floor - top, class: "mt-edge" }),
+      svg("rect", {
+        x: left,
+        y: top,
+        width: width - left - right,
+        height: floor - top,
+        class: "mt-edge",
+      }),
       write(left - 6, top + 11, "0", "end"),
       write(left - 6, floor - 1, String(this.rows - 1), "end"),
       write(left, floor + 16, "0", "start"),
       write(width - right, floor + 16, String(last), "end"),
       write((left + width - right) / 2, height - 5, "dimension"),
-      svg("text", { transform: `translate(15 ${(top + floor) / 2}) rotate(-90)`, "text-anchor": "middle" }, "position"),
+      svg(
+        "text",
+        { transform: `translate(15 ${(top + floor) / 2}) rotate(-90)`, "text-anchor": "middle" },
+        "position",
+      ),
     );
   }
 
@@ -149,7 +170,13 @@ class PositionMap {
   drawMarks(query, key, pair) {
     const { width, height, left, right, top, bottom } = MAP;
     const row = (i, kind) =>
-      svg("rect", { x: left, y: top + i * this.high, width: width - left - right, height: this.high, class: kind });
+      svg("rect", {
+        x: left,
+        y: top + i * this.high,
+        width: width - left - right,
+        height: this.high,
+        class: kind,
+      });
     const column = (c) =>
       svg("rect", {
         x: left + c * this.wide,
@@ -165,7 +192,11 @@ class PositionMap {
 // Two hands, at the directions of query and key in the plane of a pair of dimensions.
 class PairDial {
   constructor() {
-    this.root = frame({ width: 260, height: 224 }, "mt-dial", "Hands of query and key; the table says their angles");
+    this.root = frame(
+      { width: 260, height: 224 },
+      "mt-dial",
+      "Hands of query and key; the table says their angles",
+    );
   }
 
   draw(query, key, [across, up]) {

@@ -4,8 +4,7 @@
 const INPUTS = ["kind", "n_positions", "d_model", "base", "query_at", "key_at", "pair", "words"];
 const KINDS = ["none", "sinusoidal", "rotary"];
 const EXPLAIN = {
-  none:
-    "Nothing tells a place. The score is the same wherever query and key stand, and no hand turns.",
+  none: "Nothing tells a place. The score is the same wherever query and key stand, and no hand turns.",
   sinusoidal:
     "Sines and cosines are added to the content. The part of the score that comes from positions " +
     "alone depends on the distance only; where content meets position, the place counts too.",
@@ -58,7 +57,11 @@ class PositionsWidget extends LinkedWidget {
   }
 
   build(el) {
-    this.kind = this.choice("Positions are", "kind", KINDS.map((kind) => [kind, kind]));
+    this.kind = this.choice(
+      "Positions are",
+      "kind",
+      KINDS.map((kind) => [kind, kind]),
+    );
     this.buildSliders();
     this.chart = new DistanceChart(
       (distance) => {
@@ -75,7 +78,10 @@ class PositionsWidget extends LinkedWidget {
     );
     this.map = new PositionMap((query_at, c) => {
       const { kind, d_model: d } = this.state;
-      this.change({ query_at, pair: kind === "sinusoidal" ? Math.floor(c / 2) : c % (d / 2) }, null);
+      this.change(
+        { query_at, pair: kind === "sinusoidal" ? Math.floor(c / 2) : c % (d / 2) },
+        null,
+      );
     });
     this.dial = new PairDial();
     this.explanation = html("p", { class: "mt-explain" });
@@ -190,7 +196,10 @@ class PositionsWidget extends LinkedWidget {
     const [across, up] = dimensions(kind, pair, d);
     const start = kind === "sinusoidal" ? 0 : Math.PI / 4; // where content of ones points
     this.dial.draw(start + angle(i), start + angle(j), [across, up]);
-    const round = kind === "none" ? "never turns" : `one full turn in ${fixed((2 * Math.PI) / angle(1), 1)} positions`;
+    const round =
+      kind === "none"
+        ? "never turns"
+        : `one full turn in ${fixed((2 * Math.PI) / angle(1), 1)} positions`;
     fillTable(this.turned, {
       caption: `Pair ${pair} (dimensions ${Math.min(across, up)} and ${Math.max(across, up)}): ${round}`,
       head: [["", "query", "key", "between"].map((text) => heading(text || "angle", "col"))],
@@ -233,7 +242,10 @@ class PositionsWidget extends LinkedWidget {
     fillTable(this.all, {
       caption: "Rows are positions, columns dimensions",
       head: [[heading("position", "col"), ...encoding[0].map((_, c) => heading(String(c), "col"))]],
-      rows: encoding.map((row, i) => [heading(String(i), "row"), ...row.map((x) => number(x, { text: fixed(x, 2) }))]),
+      rows: encoding.map((row, i) => [
+        heading(String(i), "row"),
+        ...row.map((x) => number(x, { text: fixed(x, 2) })),
+      ]),
     });
   }
 
