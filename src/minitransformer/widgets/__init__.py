@@ -15,8 +15,8 @@ except ModuleNotFoundError as error:
 
 from ._base import Widget, module_source, style_source
 from .attention_stepper import AttentionStepper
-from .cost_calculator import CostCalculator
 from .block_walk import BlockWalk
+from .cost_calculator import CostCalculator
 from .grouping import GroupingAndCache
 from .head_board import HeadBoard
 from .library_search import LibrarySearch
@@ -24,6 +24,7 @@ from .mask_explorer import MaskExplorer
 from .positions import Positions
 from .scaling import Scaling
 from .statement import Statement
+from .tiles import Tiles
 
 __all__ = [
     "AttentionStepper",
@@ -36,6 +37,7 @@ __all__ = [
     "Positions",
     "Scaling",
     "Statement",
+    "Tiles",
     "Widget",
     "module_source",
     "style_source",
