@@ -41,8 +41,8 @@ def table(name):
     Examples
     --------
     >>> row = table("grouped_query_quality")[0]
-    >>> row["task"], row["n_kv_heads"], row["seed"]
-    ('sentences', 8, 0)
+    >>> row["n_kv_heads"], row["seed"]
+    (8, 0)
     """
     if name not in names():
         raise ValueError(f"no table {name!r}; there are {', '.join(names()) or 'none'}")
