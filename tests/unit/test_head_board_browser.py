@@ -31,6 +31,15 @@ def page(chromium):
     context.close()
 
 
+@pytest.fixture
+def phone(chromium):
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
+    )
+    yield context.new_page()
+    context.close()
+
+
 def numbers(page, table):
     rows = page.locator(f".{table} tbody tr").all()
     return [
@@ -79,6 +88,19 @@ def test_a_row_of_a_map_can_be_clicked(page):
     size = one.bounding_box()["height"]
     one.click(position={"x": 5, "y": size * 0.7})
     check_row(page, widget, 3)
+
+
+def test_a_finger_taps_words_relations_and_rows(phone):
+    widget = board(heads=3, links=LINKS)
+    mount(phone, widget)
+    phone.locator(".mt-tokens label").nth(4).tap()
+    check_row(phone, widget, 4)
+    phone.get_by_role("button", name=LINKS[1][0], exact=True).tap()
+    check_row(phone, widget, LINKS[1][1])
+    one = phone.locator(".mt-maps svg").nth(2)
+    one.tap(position={"x": 9, "y": one.bounding_box()["height"] * 0.3})
+    check_row(phone, widget, 1)
+    assert phone.problems == []
 
 
 def test_the_arrow_keys_move_through_the_words(page):

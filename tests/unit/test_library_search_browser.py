@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from widget_harness import CHROMIUM, browser, mount
+from widget_pages import drag_by_finger
 
 from minitransformer.widgets import LibrarySearch
 
@@ -25,6 +26,15 @@ def chromium():
 @pytest.fixture
 def page(chromium):
     context = chromium.new_context(viewport={"width": 900, "height": 1100})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def phone(chromium):
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
+    )
     yield context.new_page()
     context.close()
 
@@ -104,16 +114,14 @@ def test_a_card_is_moved_by_keys_and_undone(page):
     assert set_by_reader(page).key == LibrarySearch().key
 
 
-def test_a_finger_drags_the_request(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    mount(page, LibrarySearch())
-    handle(page, 4).scroll_into_view_if_needed()
-    box = handle(page, 4).locator(".mt-dot").bounding_box()
+@pytest.mark.parametrize(("i", "name"), [(4, "query"), (3, "key")])
+def test_a_finger_drags_the_request_or_a_card_and_does_not_scroll(phone, i, name):
+    mount(phone, LibrarySearch())
+    handle(phone, i).scroll_into_view_if_needed()
+    box = handle(phone, i).locator(".mt-dot").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    session = context.new_cdp_session(page)
+    before, scrolled = set_by_reader(phone), phone.evaluate("scrollY")
+    session = phone.context.new_cdp_session(phone)
     for kind, points in (
         ("touchStart", [{"x": x, "y": y}]),
         ("touchMove", [{"x": x + 20, "y": y + 30}]),
@@ -121,9 +129,21 @@ def test_a_finger_drags_the_request(chromium):
         ("touchEnd", []),
     ):
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    page.wait_for_function("model.saves > 0")
-    assert check_shown(page).query[0][0] > 0.6
-    context.close()
+    phone.wait_for_function("model.saves > 0")
+    moved = np.array(getattr(check_shown(phone), name)) - np.array(getattr(before, name))
+    row = moved[0] if name == "query" else moved[i]
+    assert row[0] > 0.1  # to the right
+    assert row[1] < -0.1  # and down
+    assert np.count_nonzero(moved) == 2  # nothing else
+    assert phone.evaluate("scrollY") == scrolled
+
+
+def test_a_finger_moves_the_sharpness(phone):
+    mount(phone, LibrarySearch(sharpness=1))
+    drag_by_finger(phone.context, phone, phone.get_by_label("Sharpness"), 0.5, 0.98)
+    assert check_shown(phone).sharpness > 10
+    phone.get_by_role("button", name="Average").tap()
+    assert check_shown(phone).sharpness == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from widget_harness import CHROMIUM, browser, mount
+from widget_pages import drag_by_finger
 
 from minitransformer.widgets import MaskExplorer
 
@@ -26,6 +27,15 @@ def chromium():
 @pytest.fixture
 def page(chromium):
     context = chromium.new_context(viewport={"width": 900, "height": 1100})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def phone(chromium):
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
+    )
     yield context.new_page()
     context.close()
 
@@ -105,6 +115,25 @@ def test_the_arrow_keys_move_a_slider(page):
     page.keyboard.press("ArrowRight")
     assert page.evaluate("model.state.q_offset") == 2
     check_table(page)
+
+
+def test_a_finger_moves_sliders_and_taps_the_rest(phone):
+    mount(phone, MaskExplorer(n_queries=4, n_keys=6, q_offset=2))
+    for label, name, start, end in (
+        ("query offset", "q_offset", 0.4, 0.02),
+        ("window, keys back", "window", 0.98, 0.02),
+        ("padding, left", "pad_left", 0.02, 0.5),
+    ):
+        before = phone.evaluate(f"model.state.{name}")
+        drag_by_finger(phone.context, phone, phone.get_by_label(label, exact=True), start, end)
+        assert phone.evaluate(f"model.state.{name}") != before
+        check_table(phone)
+    phone.get_by_label("causal mask").tap()
+    assert phone.evaluate("model.state.causal") is False
+    phone.get_by_role("button", name="Chunk").tap()
+    check_table(phone)
+    assert phone.evaluate("model.state.causal") is True
+    assert phone.problems == []
 
 
 def test_the_last_step_of_the_window_is_no_limit(page):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from widget_harness import CHROMIUM, browser, mount
+from widget_pages import drag_by_finger
 
 from minitransformer.widgets import Scaling
 from minitransformer.widgets.scaling import DIVISORS, WIDTHS
@@ -27,6 +28,15 @@ def chromium():
 @pytest.fixture
 def page(chromium):
     context = chromium.new_context(viewport={"width": 900, "height": 1100})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def phone(chromium):
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
+    )
     yield context.new_page()
     context.close()
 
@@ -99,6 +109,18 @@ def test_divisors_and_new_vectors(page):
     widget = check_shown(page)
     assert widget.draw == 1
     assert not np.allclose(widget.products, before)
+
+
+def test_a_finger_moves_a_slider_and_taps_a_divisor(phone):
+    mount(phone, Scaling(d_k=64))
+    drag_by_finger(phone.context, phone, slider(phone, "Width d_k"), 0.6, 0.98)
+    assert check_shown(phone).d_k == max(WIDTHS)
+    drag_by_finger(phone.context, phone, slider(phone, "Temperature"), 0.5, 0.02)
+    assert check_shown(phone).temperature < 0.2
+    phone.locator("label", has_text="nothing").tap()
+    assert check_shown(phone).divisor == "nothing"
+    phone.get_by_role("button", name="New vectors").tap()
+    assert check_shown(phone).draw == 1
 
 
 def test_undo_and_reset(page):
