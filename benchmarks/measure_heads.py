@@ -54,6 +54,20 @@ def padded(tokenizer, texts):
     return tokens, torch.arange(time) < torch.tensor([len(row) for row in rows])[:, None]
 
 
+def passage_tokens(tokenizer):
+    """SmolLM2's tokens of the passages (texts, TIME)."""
+    return torch.tensor([tokenizer.encode(passage).ids[:TIME] for passage in PASSAGES])
+
+
+def sentence_tokens(tokenizer):
+    """MiniLM's tokens of the pairs, padded: of each half first the sentences, then the partners."""
+    sentences = []
+    for half in halves(SENTENCE_PAIRS):
+        firsts, partners = zip(*half, strict=True)
+        sentences += firsts + partners
+    return padded(tokenizer, sentences)
+
+
 def random_repeats(config, start, end, batch=10):
     """Random tokens, neither common nor rare, 25 different ones four times, between two others."""
     generator = torch.Generator().manual_seed(0)
@@ -217,14 +231,13 @@ def smollm2():
     """All tables of SmolLM2."""
     model, tokenizer = load_pretrained("smollm2")
     config = model.config
-    tokens = torch.tensor([tokenizer.encode(passage).ids[:TIME] for passage in PASSAGES])
+    tokens = passage_tokens(tokenizer)
     real = torch.ones_like(tokens, dtype=torch.bool)
     columns = scored(model, tokens, real, common_scores(tokenizer, tokens))
     repeats = random_repeats(config, start=1, end=2)[:, :-1]
     induction = {"prefix_matching": prefix_matching}
     columns |= scored(model, repeats, torch.ones_like(repeats, dtype=torch.bool), induction)
-    alone = repeats[:, 1:26]
-    columns["copying"] = torch.stack([copying(model, alone, i) for i in range(config.n_layers)])
+    columns["copying"] = copying(model, repeats[:, 1:26])
 
     def importance(text):
         row = tokens[text : text + 1]
@@ -301,11 +314,7 @@ def minilm():
     model, tokenizer = load_pretrained("minilm")
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    sentences = []
-    for half in halves(SENTENCE_PAIRS):
-        firsts, partners = zip(*half, strict=True)
-        sentences += firsts + partners
-    tokens, real = padded(tokenizer, sentences)
+    tokens, real = sentence_tokens(tokenizer)
     columns = minilm_patterns(model, tokenizer)
     more, measure, intact, zeroed = minilm_ablations(model, tokens, real)
     columns |= more

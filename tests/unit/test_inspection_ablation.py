@@ -97,6 +97,14 @@ def test_means_are_over_real_tokens_and_take_the_outputs_place():
     assert not torch.equal(seen[0][:, :, 1], means[1, 1].expand(BATCH, 5, 2))
 
 
+def test_what_passed_before_is_not_written_over():
+    model, tokens, seen = make("gpt2"), some_tokens(), []
+    keep = ("blocks.1.attn.hook_z", lambda z, hook: seen.append(z))
+    with torch.no_grad():
+        model.run_with_hooks(tokens, fwd_hooks=[keep, *ablation_hooks(model.config, [(1, 2)])])
+    assert (seen[0][:, :, 2] != 0).all()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_importance_equals_a_finite_difference(kind):
     model, tokens, mask = make(kind), some_tokens(), some_mask()

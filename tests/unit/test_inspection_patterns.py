@@ -207,21 +207,21 @@ def test_a_head_that_copies_scores_1_and_one_that_suppresses_the_least():
     tokens = torch.tensor([[1, 2, 3, 4, 5], [9, 8, 3, 2, 0]])
     model = copying_decoder(1.0)
     with Unchanged(model, tokens):
-        scores = copying(model, tokens, 0)
+        scores = copying(model, tokens)[0]
     assert scores[1].item() == pytest.approx(1, abs=1e-5)
     assert scores[0].item() == scores[2].item() == -1
-    assert copying(copying_decoder(-1.0), tokens, 0)[1].item() == pytest.approx(-1)
+    assert copying(copying_decoder(-1.0), tokens)[0, 1].item() == pytest.approx(-1)
 
 
 def test_copying_does_not_depend_on_the_bias_of_the_last_norm():
     model, tokens = make("gpt2"), torch.tensor([[1, 2, 3, 4, 5], [9, 8, 3, 2, 0]])
-    before = copying(model, tokens, 2)
+    before = copying(model, tokens)
     with torch.no_grad():
         model.final_norm.bias.normal_(std=5)
-    torch.testing.assert_close(copying(model, tokens, 2), before)
-    assert before.unique().numel() == 4
+    torch.testing.assert_close(copying(model, tokens), before)
+    assert before.unique().numel() == 12
 
 
 def test_copying_needs_different_tokens():
     with pytest.raises(ValueError, match="twice in a text"):
-        copying(make("llama"), some_tokens(4, 9), 0)
+        copying(make("llama"), some_tokens(4, 9))

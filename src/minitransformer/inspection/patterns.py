@@ -256,7 +256,7 @@ def entropy(weights, key_mask=None):
 
 
 @torch.no_grad()
-def copying(model, tokens, layer):
+def copying(model, tokens):
     """How strongly a head that looks at a token raises the logit of that same token, -1 to 1.
 
     What a head writes for a key, if all its weight is there, goes straight to the logits: through
@@ -269,11 +269,10 @@ def copying(model, tokens, layer):
     model : Decoder
     tokens : integer tensor (batch, time)
         Random tokens, all different within a text.
-    layer : int
 
     Returns
     -------
-    tensor (heads,)
+    tensor (n_layers, n_heads)
 
     Raises
     ------
@@ -284,8 +283,8 @@ def copying(model, tokens, layer):
     --------
     >>> from minitransformer.models import Config, Decoder
     >>> model = Decoder(Config.gpt2(vocab_size=11, n_layers=2, d_model=6, n_heads=3))
-    >>> copying(model, torch.tensor([[1, 2, 3, 4, 5]]), layer=1).shape
-    torch.Size([3])
+    >>> copying(model, torch.tensor([[1, 2, 3, 4, 5]])).shape
+    torch.Size([2, 3])
 
     Source: Olsson et al. 2022, appendix "Head activation evaluators", copying; here each key is
     taken alone and not in the mixture that the head's weights make.
@@ -293,15 +292,18 @@ def copying(model, tokens, layer):
     ordered = tokens.sort(dim=1).values
     if (ordered[:, 1:] == ordered[:, :-1]).any():
         raise ValueError("a token comes twice in a text: its logit would be counted twice")
-    name = f"blocks.{layer}.attn.hook_v"
-    _, cache = model.run_with_cache(tokens, names=[name])
-    written = head_outputs(model.blocks[layer].attn, cache[name])  # (batch, heads, key, d_model)
-    normed = model.final_norm(written) - model.final_norm(torch.zeros_like(written))  # no bias
-    own_tokens = tokens[:, None, None, :].expand(*written.shape[:-1], -1)
-    logits = model.unembed(normed).gather(-1, own_tokens)
-    raised = (logits - logits.mean(dim=-1, keepdim=True)).relu()
-    own = raised.diagonal(dim1=-2, dim2=-1) / raised.sum(dim=-1).clamp(min=1e-9)
-    return 2 * own.mean(dim=(0, 2)) - 1
+    names = [f"blocks.{layer}.attn.hook_v" for layer in range(model.config.n_layers)]
+    _, cache = model.run_with_cache(tokens, names=names)
+    unembedding = model.embed if model.config.tied_head else model.lm_head
+    rows, scores = unembedding.weight[tokens], []  # of the output matrix: (batch, time, d_model)
+    for block, name in zip(model.blocks, names, strict=True):
+        written = head_outputs(block.attn, cache[name])  # (batch, heads, key, d_model)
+        normed = model.final_norm(written) - model.final_norm(torch.zeros_like(written))  # no bias
+        logits = torch.einsum("bhkm,btm->bhkt", normed, rows)
+        raised = (logits - logits.mean(dim=-1, keepdim=True)).relu()
+        own = raised.diagonal(dim1=-2, dim2=-1) / raised.sum(dim=-1).clamp(min=1e-9)
+        scores.append(2 * own.mean(dim=(0, 2)) - 1)
+    return torch.stack(scores)
 
 
 def _checked(weights, key_mask):
