@@ -116,7 +116,10 @@ def test_hook_points_show_the_heads_that_are_left():
             assert pruned.get_submodule(name) is not point
 
 
-@pytest.mark.parametrize("heads", [[(0, 1)], [(0, 3), (0, 4), (0, 5), (1, 0)], [(1, 0), (1, 5)]])
+@pytest.mark.parametrize(
+    "heads",
+    [[(0, 1)], [(1, 0), (1, 1), (1, 2)], [(0, 3), (0, 4), (0, 5), (1, 0)], [(1, 0), (1, 5)]],
+)
 def test_a_pruned_model_writes_with_a_cache(heads):
     model, tokens = make("llama"), some_tokens(2)
     pruned = prune_heads(model, heads)
@@ -147,6 +150,8 @@ def test_one_attention_is_pruned_like_one_of_a_model():
     attention = MultiHeadAttention(11, 6, 3, 4).double()
     pruned = PrunedAttention(attention, [1, 4, 5])
     assert (pruned.kv_of_head, pruned.kv_heads) == ([0, 1, 1], [0, 2])
+    assert PrunedAttention(PrunedAttention(attention, [2, 3, 4]), [4]).kv_heads == [2]
+    assert PrunedAttention(attention, []).kv_heads == []
     x = torch.randn(2, 5, 11, dtype=torch.float64)
     factors = torch.tensor([0, 1, 0, 0, 1, 1], dtype=torch.float64)
     output, weights = pruned(x, is_causal=True, need_weights=True)
