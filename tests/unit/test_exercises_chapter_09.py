@@ -45,26 +45,26 @@ def window_by_triangles(n_tokens, window):
 
 
 # --- merged_output
-def merged_by_log_sums(largest, total, summed, other_largest, other_total, other_summed):
-    one, other = largest + np.log(total), other_largest + np.log(other_total)
+def merged_by_log_sums(largest, total, summed, largest2, total2, summed2):
+    one, other = largest + np.log(total), largest2 + np.log(total2)
     share = 1 / (1 + np.exp(np.minimum(other - one, 700)))
-    return share * summed / total + (1 - share) * other_summed / other_total
+    return share * summed / total + (1 - share) * summed2 / total2
 
 
 def merged_in_torch(*halves):
-    largest, total, summed, others, other_total, other_summed = map(torch.tensor, halves)
+    largest, total, summed, others, total2, summed2 = map(torch.tensor, halves)
     gap = (others - largest).clamp(-700, 700)
     one, other = torch.exp(-gap.clamp(min=0)), torch.exp(gap.clamp(max=0))
-    return (one * summed + other * other_summed) / (one * total + other * other_total)
+    return (one * summed + other * summed2) / (one * total + other * total2)
 
 
-def merged_in_loops(largest, total, summed, other_largest, other_total, other_summed):
+def merged_in_loops(largest, total, summed, largest2, total2, summed2):
     output = np.empty_like(summed)
     for i in range(len(summed)):
-        top = max(largest[i, 0], other_largest[i, 0])
-        a, b = np.exp(largest[i, 0] - top), np.exp(other_largest[i, 0] - top)
-        joint = a * total[i, 0] + b * other_total[i, 0]
-        output[i] = (a * summed[i] + b * other_summed[i]) / joint
+        top = max(largest[i, 0], largest2[i, 0])
+        a, b = np.exp(largest[i, 0] - top), np.exp(largest2[i, 0] - top)
+        joint = a * total[i, 0] + b * total2[i, 0]
+        output[i] = (a * summed[i] + b * summed2[i]) / joint
     return output
 
 

@@ -20,11 +20,11 @@ def window_scores(n_tokens, window):
     return sum(min(place, window) + 1 for place in range(n_tokens))
 
 
-def merged_output(largest, total, summed, other_largest, other_total, other_summed):
-    top = np.maximum(largest, other_largest)
-    shrink, other_shrink = np.exp(largest - top), np.exp(other_largest - top)
-    total = total * shrink + other_total * other_shrink
-    return (summed * shrink + other_summed * other_shrink) / total
+def merged_output(largest, total, summed, largest2, total2, summed2):
+    top = np.maximum(largest, largest2)
+    shrink, shrink2 = np.exp(largest - top), np.exp(largest2 - top)
+    total = total * shrink + total2 * shrink2
+    return (summed * shrink + summed2 * shrink2) / total
 
 
 def numbers_moved(n_queries, n_keys, d, rows):
@@ -120,52 +120,52 @@ WINDOW = (
 # --- what goes wrong with two halves -------------------------------------------------------------
 
 
-def _unshrunk(largest, total, summed, other_largest, other_total, other_summed):
-    return (summed + other_summed) / (total + other_total)
+def _unshrunk(largest, total, summed, largest2, total2, summed2):
+    return (summed + summed2) / (total + total2)
 
 
-def _from_bottom(largest, total, summed, other_largest, other_total, other_summed):
-    low = np.minimum(largest, other_largest)
-    grow, other_grow = np.exp(largest - low), np.exp(other_largest - low)
-    total = total * grow + other_total * other_grow
-    return (summed * grow + other_summed * other_grow) / total
+def _from_bottom(largest, total, summed, largest2, total2, summed2):
+    low = np.minimum(largest, largest2)
+    grow, other_grow = np.exp(largest - low), np.exp(largest2 - low)
+    total = total * grow + total2 * other_grow
+    return (summed * grow + summed2 * other_grow) / total
 
 
-def _one_top(largest, total, summed, other_largest, other_total, other_summed):
+def _one_top(largest, total, summed, largest2, total2, summed2):
     """One reference for all queries."""
-    top = max(np.max(largest), np.max(other_largest))
-    shrink, other_shrink = np.exp(largest - top), np.exp(other_largest - top)
-    total = total * shrink + other_total * other_shrink
-    return (summed * shrink + other_summed * other_shrink) / total
+    top = max(np.max(largest), np.max(largest2))
+    shrink, shrink2 = np.exp(largest - top), np.exp(largest2 - top)
+    total = total * shrink + total2 * shrink2
+    return (summed * shrink + summed2 * shrink2) / total
 
 
-def _reversed(largest, total, summed, other_largest, other_total, other_summed):
-    top = np.maximum(largest, other_largest)
-    shrink, other_shrink = np.exp(top - largest), np.exp(top - other_largest)
-    total = total * shrink + other_total * other_shrink
-    return (summed * shrink + other_summed * other_shrink) / total
+def _reversed(largest, total, summed, largest2, total2, summed2):
+    top = np.maximum(largest, largest2)
+    shrink, shrink2 = np.exp(top - largest), np.exp(top - largest2)
+    total = total * shrink + total2 * shrink2
+    return (summed * shrink + summed2 * shrink2) / total
 
 
-def _total_unshrunk(largest, total, summed, other_largest, other_total, other_summed):
-    top = np.maximum(largest, other_largest)
-    shrink, other_shrink = np.exp(largest - top), np.exp(other_largest - top)
-    return (summed * shrink + other_summed * other_shrink) / (total + other_total)
+def _total_unshrunk(largest, total, summed, largest2, total2, summed2):
+    top = np.maximum(largest, largest2)
+    shrink, shrink2 = np.exp(largest - top), np.exp(largest2 - top)
+    return (summed * shrink + summed2 * shrink2) / (total + total2)
 
 
-def _only_other(largest, total, summed, other_largest, other_total, other_summed):
+def _only_other(largest, total, summed, largest2, total2, summed2):
     """As in the loop of the online softmax, where the new part is made with the new largest."""
-    shrink = np.exp(largest - np.maximum(largest, other_largest))
-    return (summed * shrink + other_summed) / (total * shrink + other_total)
+    shrink = np.exp(largest - np.maximum(largest, largest2))
+    return (summed * shrink + summed2) / (total * shrink + total2)
 
 
-def _without_reference(largest, total, summed, other_largest, other_total, other_summed):
-    one, other = np.exp(largest), np.exp(other_largest)
-    return (summed * one + other_summed * other) / (total * one + other_total * other)
+def _without_reference(largest, total, summed, largest2, total2, summed2):
+    one, other = np.exp(largest), np.exp(largest2)
+    return (summed * one + summed2 * other) / (total * one + total2 * other)
 
 
-def _undivided(largest, total, summed, other_largest, other_total, other_summed):
-    top = np.maximum(largest, other_largest)
-    return summed * np.exp(largest - top) + other_summed * np.exp(other_largest - top)
+def _undivided(largest, total, summed, largest2, total2, summed2):
+    top = np.maximum(largest, largest2)
+    return summed * np.exp(largest - top) + summed2 * np.exp(largest2 - top)
 
 
 MERGE = (
@@ -177,8 +177,8 @@ MERGE = (
     Misconception(
         "You averaged the two outputs. The halves do not have equal weight: what counts is how "
         "large their totals are, with one reference.",
-        lambda largest, total, summed, other_largest, other_total, other_summed: (
-            (summed / total + other_summed / other_total) / 2
+        lambda largest, total, summed, largest2, total2, summed2: (
+            (summed / total + summed2 / total2) / 2
         ),
     ),
     Misconception(
@@ -292,12 +292,12 @@ WINDOWS = (
 def _halves(scores, split, value):
     """What the online softmax holds of the first ``split`` keys, and of the others."""
     inputs = {}
-    for prefix, part in (("", slice(None, split)), ("other_", slice(split, None))):
+    for suffix, part in (("", slice(None, split)), ("2", slice(split, None))):
         largest = scores[:, part].max(axis=1, keepdims=True)
         exponentials = np.exp(scores[:, part] - largest)
-        inputs[f"{prefix}largest"] = largest
-        inputs[f"{prefix}total"] = exponentials.sum(axis=1, keepdims=True)
-        inputs[f"{prefix}summed"] = exponentials @ value[part]
+        inputs[f"largest{suffix}"] = largest
+        inputs[f"total{suffix}"] = exponentials.sum(axis=1, keepdims=True)
+        inputs[f"summed{suffix}"] = exponentials @ value[part]
     return inputs
 
 

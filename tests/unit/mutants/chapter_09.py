@@ -108,69 +108,69 @@ def window_closed_form(n_tokens, window):
 
 
 @MUTANTS("merged_output", "different references")
-def merge_sums(largest, total, summed, other_largest, other_total, other_summed):
-    return np.add(summed, other_summed) / np.add(total, other_total)
+def merge_sums(largest, total, summed, largest2, total2, summed2):
+    return np.add(summed, summed2) / np.add(total, total2)
 
 
 @MUTANTS("merged_output", "averaged the two outputs")
-def merge_mean(largest, total, summed, other_largest, other_total, other_summed):
-    return 0.5 * summed / total + 0.5 * other_summed / other_total
+def merge_mean(largest, total, summed, largest2, total2, summed2):
+    return 0.5 * summed / total + 0.5 * summed2 / total2
 
 
 @MUTANTS("merged_output", "but not the totals")
-def merge_totals_as_they_are(largest, total, summed, other_largest, other_total, other_summed):
-    top = np.where(largest > other_largest, largest, other_largest)
-    mixed = summed / np.exp(top - largest) + other_summed / np.exp(top - other_largest)
-    return mixed / (total + other_total)
+def merge_totals_as_they_are(largest, total, summed, largest2, total2, summed2):
+    top = np.where(largest > largest2, largest, largest2)
+    mixed = summed / np.exp(top - largest) + summed2 / np.exp(top - largest2)
+    return mixed / (total + total2)
 
 
 @MUTANTS("merged_output", "the wrong way up")
-def merge_grown(largest, total, summed, other_largest, other_total, other_summed):
-    gap = other_largest - largest
+def merge_grown(largest, total, summed, largest2, total2, summed2):
+    gap = largest2 - largest
     grow, other_grow = np.exp(np.maximum(gap, 0)), np.exp(np.maximum(-gap, 0))
-    return (summed * grow + other_summed * other_grow) / (total * grow + other_total * other_grow)
+    return (summed * grow + summed2 * other_grow) / (total * grow + total2 * other_grow)
 
 
 @MUTANTS("merged_output", "only the first half")
-def merge_first_shrunk(largest, total, summed, other_largest, other_total, other_summed):
-    shrink = np.exp(np.minimum(largest - other_largest, 0))
-    return (shrink * summed + other_summed) / (shrink * total + other_total)
+def merge_first_shrunk(largest, total, summed, largest2, total2, summed2):
+    shrink = np.exp(np.minimum(largest - largest2, 0))
+    return (shrink * summed + summed2) / (shrink * total + total2)
 
 
 @MUTANTS("merged_output", "before the last step")
-def merge_not_divided(largest, total, summed, other_largest, other_total, other_summed):
-    top = torch.maximum(torch.tensor(largest), torch.tensor(other_largest)).numpy()
-    return summed * np.exp(largest - top) + other_summed * np.exp(other_largest - top)
+def merge_not_divided(largest, total, summed, largest2, total2, summed2):
+    top = torch.maximum(torch.tensor(largest), torch.tensor(largest2)).numpy()
+    return summed * np.exp(largest - top) + summed2 * np.exp(largest2 - top)
 
 
 @MUTANTS("merged_output", "You undid the references")
-def merge_overflow(largest, total, summed, other_largest, other_total, other_summed):
-    one, other = np.e**largest, np.e**other_largest
-    return (one * summed + other * other_summed) / (one * total + other * other_total)
+def merge_overflow(largest, total, summed, largest2, total2, summed2):
+    one, other = np.e**largest, np.e**largest2
+    return (one * summed + other * summed2) / (one * total + other * total2)
 
 
 @MUTANTS("merged_output", "You took the smaller maximum")
-def merge_from_below(largest, total, summed, other_largest, other_total, other_summed):
-    low = np.where(largest < other_largest, largest, other_largest)
-    one, other = np.exp(largest - low), np.exp(other_largest - low)
-    return (one * summed + other * other_summed) / (one * total + other * other_total)
+def merge_from_below(largest, total, summed, largest2, total2, summed2):
+    low = np.where(largest < largest2, largest, largest2)
+    one, other = np.exp(largest - low), np.exp(largest2 - low)
+    return (one * summed + other * summed2) / (one * total + other * total2)
 
 
 @MUTANTS("merged_output", "one reference for all queries")
-def merge_one_reference(largest, total, summed, other_largest, other_total, other_summed):
-    top = np.concatenate([largest, other_largest]).max()
-    one, other = np.exp(largest - top), np.exp(other_largest - top)
-    return (one * summed + other * other_summed) / (one * total + other * other_total)
+def merge_one_reference(largest, total, summed, largest2, total2, summed2):
+    top = np.concatenate([largest, largest2]).max()
+    one, other = np.exp(largest - top), np.exp(largest2 - top)
+    return (one * summed + other * summed2) / (one * total + other * total2)
 
 
 @MUTANTS("merged_output", LOST_DIGITS)
 def merge_single(*halves):
-    largest, total, summed, others, other_total, other_summed = (
+    largest, total, summed, others, total2, summed2 = (
         torch.tensor(half).float() for half in halves
     )
     top = torch.maximum(largest, others)
     one, other = torch.exp(largest - top), torch.exp(others - top)
-    return (one * summed + other * other_summed) / (one * total + other * other_total)
+    return (one * summed + other * summed2) / (one * total + other * total2)
 
 
 # --- numbers_moved -------------------------------------------------------------------------------
