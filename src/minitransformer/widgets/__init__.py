@@ -19,6 +19,7 @@ from .block_walk import BlockWalk
 from .cost_calculator import CostCalculator
 from .grouping import GroupingAndCache
 from .head_board import HeadBoard
+from .head_view import HeadView
 from .library_search import LibrarySearch
 from .mask_explorer import MaskExplorer
 from .positions import Positions
@@ -32,6 +33,7 @@ __all__ = [
     "CostCalculator",
     "GroupingAndCache",
     "HeadBoard",
+    "HeadView",
     "LibrarySearch",
     "MaskExplorer",
     "Positions",

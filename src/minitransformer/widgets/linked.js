@@ -127,15 +127,15 @@ class LinkedWidget {
     return { node: html("label", {}, html("span", {}, label), input, output), input, show };
   }
 
-  // Radio buttons over an input; `options` are pairs of a value and its text.
-  choice(legend, name, options) {
+  // Radio buttons over an input; `options` are pairs of a value and its text, more() as for a slider.
+  choice(legend, name, options, more) {
     const group = `mt-${Math.random().toString(36).slice(2)}`;
     const radios = options.map(([value]) =>
       html("input", {
         type: "radio",
         name: group,
         value,
-        onchange: () => this.change({ [name]: value }, null),
+        onchange: () => this.change({ ...more?.(value), [name]: value }, null),
       }),
     );
     const labels = options.map(([, text], k) =>
