@@ -60,6 +60,7 @@ function showCell(node, { text, value = null, heat = null, kind = "", scope = nu
   if (scope !== null) setAttributes(node, { scope, title: text.length > 12 ? text : null });
   if (node.className !== kind) node.className = kind;
   if (value !== null) node.dataset.value = String(value);
+  else delete node.dataset.value; // of what stood here before
   if (heat !== null) node.style.setProperty("--heat", heat.toFixed(4));
 }
 
