@@ -25,6 +25,7 @@ from .mask_explorer import MaskExplorer
 from .positions import Positions
 from .scaling import Scaling
 from .statement import Statement
+from .switch_heads_off import SwitchHeadsOff
 from .tiles import Tiles
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Positions",
     "Scaling",
     "Statement",
+    "SwitchHeadsOff",
     "Tiles",
     "Widget",
     "module_source",
