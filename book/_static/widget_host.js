@@ -36,6 +36,12 @@ function createModel(state) {
       else listeners.clear();
     },
     send() {}, // there is no kernel to send to
+    // Beyond anywidget's model: the large part of a state, which the site keeps in files.
+    async load({ sidecar }) {
+      const answer = await fetch(new URL(sidecar, folder));
+      if (!answer.ok) throw new Error(`${sidecar}: ${answer.status} ${answer.statusText}`);
+      return answer.text();
+    },
   };
 }
 

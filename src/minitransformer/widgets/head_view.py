@@ -105,6 +105,7 @@ class HeadView(Widget):
 
     _module = "head_view"
     _parts = (*Widget._parts, "linked", "head_maps")
+    _sidecar = "maps"  # the site keeps these texts in files of their own
 
     model = traitlets.Unicode("a made-up model").tag(sync=True)
     n_layers = Whole(2, least=1, most=MOST_LAYERS).tag(sync=True)
