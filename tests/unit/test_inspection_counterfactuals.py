@@ -132,6 +132,24 @@ def test_an_adversary_finds_nothing_where_every_key_says_something_else():
     assert (found.distance < 0.02).all()
 
 
+def test_an_adversary_climbs_away_from_where_it_starts():
+    weights, same = torch.full((BATCH, 5), 0.2), torch.full((5, 2), 0.5)  # no key matters
+    start, end = (
+        adversarial_weights(
+            lambda rows: rows @ same,
+            weights,
+            torch.Generator().manual_seed(0),
+            restarts=1,
+            steps=steps,
+        )
+        for steps in (0, 300)
+    )
+    one_key = jensen_shannon(weights[0], torch.eye(5)[0])  # as far as one can get
+    assert (end.distance > start.distance + 0.02).all()
+    assert (end.distance <= one_key + 1e-5).all()
+    assert end.distance.max() > 0.98 * one_key
+
+
 def test_an_adversary_leaves_masked_keys_alone():
     allowed = torch.tensor([[True, True, True, False, False], [True, False, True, True, True]])
     weights = torch.tensor([[0.8, 0.1, 0.1, 0.0, 0.0], [0.05, 0.0, 0.85, 0.05, 0.05]])
