@@ -99,7 +99,7 @@ def picture(path):
 
 def _drawing(stretches, last):
     """One drawing: its stretches under one another along a line."""
-    y, body, done, stops = 0, [], 0, []
+    y, body, done, stops = 0, [], [], []
     for name, stations in stretches:
         body.append(f'<text class="stretch" x="{TEXT}" y="{y + 22}">{escape(name)}</text>')
         y += STRETCH
@@ -107,7 +107,8 @@ def _drawing(stretches, last):
             drawn, height = _station(station, y)
             body.append(drawn)
             stops.append(y + RADIUS)
-            done = y + RADIUS if station.minutes is not None else done
+            if station.minutes is not None and len(done) + 1 == len(stops):
+                done.append(y + RADIUS)  # no gap before it
             y += height
     first, final = stretches[0][1][0].number, stretches[-1][1][-1].number
     begin, end = stops[0] if first == 1 else 0, stops[-1] if last else y
@@ -116,7 +117,7 @@ def _drawing(stretches, last):
         [
             f'<svg viewBox="0 0 {WIDTH} {y}" role="group" aria-label="{label}">',
             f'<path class="ahead" d="M{LINE} {begin}V{end}"/>',
-            f'<path class="done" d="M{LINE} {begin}V{max(begin, done)}"/>',
+            f'<path class="done" d="M{LINE} {begin}V{done[-1] if done else begin}"/>',
             *body,
             "</svg>",
         ]
