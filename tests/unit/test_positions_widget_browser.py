@@ -73,6 +73,7 @@ def test_the_page_shows_the_numbers_of_python(page, kind):
     mount(page, Positions(kind=kind, d_model=8, base=300.0, query_at=3, key_at=20, words=words))
     check_shown(page)
     page.get_by_text("The map as a table").click()
+    page.wait_for_selector(".mt-all tbody")  # filled when it opens
     shown = np.array(rows(page, ".mt-all"))[:, 1:]
     expected = Positions(kind=kind, d_model=8, base=300.0).encoding
     np.testing.assert_allclose(shown, expected, rtol=0, atol=1e-6)
@@ -257,6 +258,7 @@ def test_no_accessibility_violation_and_no_overflow(page, theme, width):
     page.set_viewport_size({"width": width, "height": 900})
     mount(page, Positions(n_positions=12, d_model=32, query_at=9), theme)
     page.get_by_text("The map as a table").click()
+    page.wait_for_selector(".mt-all tbody")
     for kind in ("none", "rotary"):
         page.get_by_label(kind, exact=True).check(force=True)
         results = Axe().run(page)
@@ -280,6 +282,20 @@ def test_labels_of_the_pictures_lie_inside(page):
                 }).map((n) => n.textContent)"""
             )
             assert outside == []
+
+
+def test_the_hands_keep_their_names_apart(page):
+    mount(page, Positions(kind="rotary", base=1.0, pair=0))
+    for query in range(12):
+        for key in range(query - 1, query + 2):
+            page.evaluate(f"model.set('query_at', {query}); model.set('key_at', {max(key, 0)})")
+            boxes = page.locator(".mt-hand text").evaluate_all(
+                """all => all.map(t => t.getBoundingClientRect())
+                  .map(b => [b.x, b.y, b.right, b.bottom])"""
+            )
+            (x1, y1, right1, bottom1), (x2, y2, right2, bottom2) = boxes
+            overlap = min(right1, right2) - max(x1, x2), min(bottom1, bottom2) - max(y1, y2)
+            assert min(overlap) < 4
 
 
 def test_nothing_moves_by_itself(page):

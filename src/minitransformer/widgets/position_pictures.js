@@ -201,8 +201,8 @@ class PairDial {
 
   draw(query, key, [across, up]) {
     const at = (angle, length) => [130 + length * Math.cos(angle), 108 - length * Math.sin(angle)];
-    const hand = (angle, length, kind) => {
-      const [[x, y], [tx, ty]] = [at(angle, length), at(angle, length + 17)];
+    const hand = (angle, length, kind, aside = 0) => {
+      const [[x, y], [tx, ty]] = [at(angle, length), at(angle + aside, length + 17)];
       return svg(
         "g",
         { class: `mt-hand ${kind}` },
@@ -219,7 +219,7 @@ class PairDial {
       svg("line", { x1: 130 - ARM, x2: 130 + ARM, y1: 108, y2: 108, class: "mt-gridline" }),
       svg("line", { x1: 130, x2: 130, y1: 108 - ARM, y2: 108 + ARM, class: "mt-gridline" }),
       svg("path", { d: arc, class: "mt-angle" }),
-      hand(key, 0.72 * ARM, "key"),
+      hand(key, 0.72 * ARM, "key", Math.abs(turn) > 0.4 ? 0 : turn > 0 ? -0.4 : 0.4), // not over the query's
       hand(query, ARM, "query"),
       write(258, 220, `dim ${across} →`, "end"),
       write(2, 13, `↑ dim ${up}`, "start"),
