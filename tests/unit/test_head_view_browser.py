@@ -215,6 +215,36 @@ def test_weights_that_do_not_come_are_said_and_can_be_asked_for_again(page):
     assert problem.inner_text() == ""
 
 
+def test_a_text_that_does_not_come_leaves_the_other_one_usable(page):
+    mount(page, view())
+    page.evaluate(
+        """() => {
+          model.load = async () => { throw new Error("gone"); };
+          model.set("maps", [model.state.maps[0], { sidecar: "x", bytes: 9 }]);
+        }"""
+    )
+    button = page.get_by_role("button", name="Show the heads")
+    button.click()
+    page.wait_for_selector(".mt-inside:not([hidden])")
+    page.get_by_label("two", exact=True).check(force=True)
+    page.get_by_text("could not be loaded (gone)").wait_for()
+    assert button.is_visible()
+    assert page.locator(".mt-inside").is_hidden()
+    page.get_by_label("one", exact=True).check(force=True)
+    page.wait_for_selector(".mt-inside:not([hidden])")
+    assert button.is_hidden()
+    assert page.locator(".mt-problem").inner_text() == ""
+    assert check_text(page) == "one"
+
+
+def check_text(page):
+    """The title of the text whose first token the lines show."""
+    state = page.evaluate("model.state")
+    title, tokens = state["texts"][state["text"]]
+    assert page.locator(".mt-word").first.text_content() == tokens[0]
+    return title
+
+
 def test_a_change_from_python_is_shown(page):
     opened(page, view())
     other = HeadView.of("another", [("x", list("abcd"), weights_of(2, 4, 4))], head=3)

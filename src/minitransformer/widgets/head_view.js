@@ -126,7 +126,6 @@ class HeadView extends LinkedWidget {
     const stored = this.state.maps[this.state.text];
     const asked = document.activeElement === this.open;
     this.opened = true;
-    if (this.unpacked.has(stored)) return;
     this.unpacked.set(stored, null); // on its way
     this.say(null);
     this.draw();
@@ -150,11 +149,13 @@ class HeadView extends LinkedWidget {
     const maps = this.unpacked.get(stored);
     const bytes = typeof stored === "string" ? stored.length : stored.bytes;
     this.texts.show();
-    this.open.hidden = Boolean(this.opened);
+    this.open.hidden = Boolean(this.opened || maps);
     setText(this.open, `Show the heads (${fixed(bytes / 1e6, 2)} MB)`);
     setText(this.status, this.opened && !maps ? "Loading the weights …" : "");
     this.inside.hidden = !maps;
-    if (maps) this.drawHeads(maps);
+    if (!maps) return;
+    this.say(null);
+    this.drawHeads(maps);
   }
 
   drawHeads(maps) {
