@@ -11,14 +11,17 @@ __all__ = ["EXERCISES"]
 
 
 def waves(positions, d_model):
-    angles = positions[:, None] * 10000 ** (-np.arange(0, d_model, 2) / d_model)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(positions), -1)
+    speeds = 10000 ** (-np.arange(0, d_model, 2) / d_model)
+    angles = positions[:, None] * speeds
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return pairs.reshape(len(positions), -1)
 
 
 def turned(x, angles):
     first, second = np.split(x, 2, axis=-1)
     cos, sin = np.cos(angles), np.sin(angles)
-    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+    pair = first * cos - second * sin, second * cos + first * sin
+    return np.concatenate(pair, axis=-1)
 
 
 def feed_forward_step(x, w_1, w_2):
