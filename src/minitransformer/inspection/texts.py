@@ -4,7 +4,7 @@
 no head is judged on the texts that it was chosen by.
 """
 
-__all__ = ["PASSAGES", "SENTENCE_PAIRS", "halves"]
+__all__ = ["PASSAGES", "PRONOUN_PAIRS", "SENTENCE_PAIRS", "halves"]
 
 PASSAGES = (
     "The baker opened her shop at six in the morning, and by seven the first loaves were gone. She "
@@ -92,6 +92,35 @@ SENTENCE_PAIRS = (
     ("Prices fell for the first time.", "Goods have never before become cheaper."),
     ("The river flooded the village.", "High water stood in the streets of the small town."),
     ("The river is frozen.", "Ice covers the stream from one bank to the other."),
+)
+
+# A sentence that ends where its last word decides what "it" means; two nouns; a last word for each.
+# Every noun and last word is one token in both models.
+PRONOUN_PAIRS = (
+    ("The cat sat on the mat because it was", "cat", "mat", "tired", "soft"),
+    ("The dog chased the ball because it was", "dog", "ball", "playful", "round"),
+    ("The sword did not fit into the box because it was too", "sword", "box", "long", "short"),
+    ("The horse ate the apple because it was", "horse", "apple", "hungry", "ripe"),
+    ("The truck broke the wall because it was", "truck", "wall", "fast", "weak"),
+    ("The goat drank the milk because it was", "goat", "milk", "thirsty", "fresh"),
+    ("The puppy slept in the basket because it was", "puppy", "basket", "sleepy", "warm"),
+    ("The bird left the nest because it was", "bird", "nest", "restless", "wet"),
+    ("The mouse feared the storm because it was", "mouse", "storm", "shy", "loud"),
+    ("The rabbit ran from the fire because it was", "rabbit", "fire", "scared", "hot"),
+    ("The knife cut the cheese because it was", "knife", "cheese", "sharp", "soft"),
+    ("The hammer broke the glass because it was", "hammer", "glass", "heavy", "thin"),
+    ("The cow jumped over the fence because it was", "cow", "fence", "bored", "low"),
+    ("The snake swallowed the egg because it was", "snake", "egg", "hungry", "small"),
+    ("The wolf crossed the river because it was", "wolf", "river", "brave", "shallow"),
+    ("The monkey climbed the tree because it was", "monkey", "tree", "curious", "tall"),
+    ("The bear went through the door because it was", "bear", "door", "strong", "open"),
+    ("The pig avoided the mud because it was", "pig", "mud", "clean", "deep"),
+    ("The train stopped at the bridge because it was", "train", "bridge", "late", "closed"),
+    ("The lion ignored the bone because it was", "lion", "bone", "full", "old"),
+    ("The rat hid under the chair because it was", "rat", "chair", "afraid", "low"),
+    ("The kitten scratched the carpet because it was", "kitten", "carpet", "bored", "rough"),
+    ("The duck stayed on the pond because it was", "duck", "pond", "lazy", "calm"),
+    ("The spider sat in the corner because it was", "spider", "corner", "lazy", "dark"),
 )
 
 
