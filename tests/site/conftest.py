@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 from site_visits import CHROMIUM, FLAGS, HTML, served
 
+pytest.register_assert_rewrite("every_page")  # so that a failure shows what a check found
+
 
 @pytest.fixture(scope="session")
 def html():
