@@ -84,9 +84,13 @@ def _widget(script, table):
     widget = f'<div class="widget">{script}</div>'
     if not table:
         return widget
+    # A page may hold several of these: each is named by its own caption. A corner heads nothing.
+    name = re.search(r"<caption>(.*?)</caption>", table)
+    table = table.replace('<th scope="col"></th>', "<td></td>")
     return (
         f'{widget}<details class="widget-table" open><summary>The numbers as a table</summary>'
-        '<div class="widget-table-box" tabindex="0" role="region" aria-label="Stored numbers">'
+        '<div class="widget-table-box" tabindex="0" role="region" '
+        f'aria-label="{name[1] if name else "Stored numbers"}">'
         f"{table}</div></details>"
     )
 

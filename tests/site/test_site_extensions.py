@@ -2,7 +2,10 @@
 
 import pytest
 from bs4 import BeautifulSoup
+from notebook_outputs import _widget
 from tiny_book import PNG, build, chapter
+
+from minitransformer.widgets._base import table_html
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,14 @@ def test_callouts(page):
     assert boxes[0].find("em").get_text() == "more"
     assert boxes[1].find_all("p")[1].get_text() == "A title of its own."
     assert boxes[2].find_all("p")[1].get_text() == "The text stands on the same line, with code."
+
+
+def test_stored_tables_are_told_apart_and_an_empty_corner_is_no_heading():
+    tables = [table_html(f"Table {n} of <6>", ["", "now"], [["bytes", "12"]]) for n in (1, 2)]
+    boxes = [BeautifulSoup(_widget("", t), "html.parser").find(role="region") for t in tables]
+    assert [box["aria-label"] for box in boxes] == ["Table 1 of <6>", "Table 2 of <6>"]
+    assert [heading.get_text() for heading in boxes[0].find("thead").find_all("th")] == ["now"]
+    assert len(boxes[0].find("thead").find_all("td")) == 1
 
 
 def test_quotations_stay_quotations(page):
