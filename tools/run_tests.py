@@ -12,8 +12,12 @@ import sys
 from notebooks import ROOT, chapter_files
 
 # Each test file stays on one worker: a chapter's cells share a kernel, a file's tests a fixture.
-PYTEST = ("-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile")
-WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120")
+# They are handed out in the order given below, not by their number of tests.
+PYTEST = (
+    *("-m", "pytest", "-q", "--numprocesses=2"),
+    *("--dist=loadfile", "--no-loadscope-reorder"),
+)
+WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 FOLDERS = ("tests", "src", "tools")
 LONGEST = ("tests/notebooks/test_colab.py",)
 # Two workers share the processor: with more threads than cores, torch waits for itself.
