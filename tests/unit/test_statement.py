@@ -69,6 +69,12 @@ class TestInABrowser:
         assert "may be seen" not in shown
         assert page.get_by_role("status").count() == 0
 
+    def test_its_own_words_name_it_among_many(self, page):
+        mount(page, statement())
+        assert page.get_by_role("region", name="To judge: “A mask hides.”").count() == 1
+        page.evaluate("model.set('text', 'A mask shows.')")
+        assert page.get_by_role("region", name="To judge: “A mask shows.”").count() == 1
+
     @pytest.mark.parametrize("choice", ["right", "wrong"])
     def test_a_wrong_choice_is_told_the_verdict_and_the_reason(self, page, choice):
         mount(page, statement())

@@ -26,13 +26,15 @@ function render({ model, el }) {
 
   function show() {
     setText(text, `“${model.get("text")}”`);
+    // A page holds many: each is named by its own words.
+    root.setAttribute("aria-label", `To judge: “${model.get("text")}”`);
     answer.hidden = again.hidden = true;
     buttons.forEach((button) => button.setAttribute("aria-pressed", "false"));
   }
 
   const row = div("mt-buttons", ...buttons, again);
   setAttributes(row, { role: "group", "aria-label": "Your answer" });
-  const root = html("section", { class: "mt-widget", "aria-label": "A statement to judge" }, text, row, answer);
+  const root = html("section", { class: "mt-widget" }, text, row, answer);
   el.append(root);
   const names = ["text", "verdict", "why"];
   for (const name of names) model.on(`change:${name}`, show);
