@@ -1,0 +1,127 @@
+"""Chapter 12: right answers pass however they are written, wrong ones are told why."""
+
+import numpy as np
+import pytest
+import torch
+from mutants import chapter_12 as mutants_12
+
+from minitransformer.exercises import chapter_12, check, solution
+from minitransformer.inspection.patterns import share_at_offset, share_at_position
+
+
+# --- first_share
+def first_by_the_library(weights):
+    return share_at_position(torch.tensor(weights)[None], 0)
+
+
+def first_in_loops(weights):
+    return [np.mean([row[0] for row in head[1:]]) for head in weights]
+
+
+def first_less_its_own(weights):
+    return (weights[:, :, 0].sum(1) - weights[:, 0, 0]) / (weights.shape[1] - 1)
+
+
+# --- previous_share
+def previous_by_the_library(weights):
+    return share_at_offset(torch.tensor(weights)[None], -1)
+
+
+def previous_in_loops(weights):
+    return [np.mean([head[q, q - 1] for q in range(1, len(head))]) for head in weights]
+
+
+def previous_by_places(weights):
+    queries = np.arange(1, weights.shape[1])
+    return weights[:, queries, queries - 1].mean(1)
+
+
+# --- without_first
+def without_by_torch(scores):
+    hidden = mutants_12.later(scores)
+    hidden[1:, 0] = True
+    return mutants_12.masked(scores, hidden)
+
+
+def without_in_loops(scores):
+    weights = np.zeros(scores.shape)
+    weights[0, 0] = 1
+    for q in range(1, len(scores)):
+        powers = np.exp(scores[q, 1 : q + 1])
+        weights[q, 1 : q + 1] = powers / powers.sum()
+    return weights
+
+
+def without_by_dividing(scores):
+    """Weights taken away after the softmax, and the rows divided again: the same."""
+    weights = mutants_12.without_after_the_softmax(scores)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+# --- follow_share
+def follow_in_loops(weights, right):
+    points = []
+    for pair, noun in zip(weights, right, strict=True):
+        lead = pair[noun] - pair[1 - noun]
+        points.append([1.0 if x > 0 else 0.5 if x == 0 else 0.0 for x in lead])
+    return np.mean(points, axis=0)
+
+
+def follow_by_indexing(weights, right):
+    rows = np.arange(len(right))
+    lead = weights[rows, right] - weights[rows, 1 - right]
+    return (lead > 0).mean(0) + (lead == 0).mean(0) / 2
+
+
+def follow_by_torch(weights, right):
+    lead = torch.tensor(weights[:, 0] - weights[:, 1]) * (1 - 2 * torch.tensor(right))[:, None]
+    return torch.heaviside(lead, torch.tensor(0.5, dtype=lead.dtype)).mean(0)
+
+
+RIGHT = {
+    "first_share": [first_by_the_library, first_in_loops, first_less_its_own],
+    "previous_share": [previous_by_the_library, previous_in_loops, previous_by_places],
+    "without_first": [without_by_torch, without_in_loops, without_by_dividing],
+    "follow_share": [follow_in_loops, follow_by_indexing, follow_by_torch],
+}
+EXERCISES = {exercise.name: exercise for exercise in chapter_12.EXERCISES}
+MUTANTS = mutants_12.MUTANTS
+
+
+@pytest.mark.parametrize(
+    ("name", "attempt"), [(name, attempt) for name in RIGHT for attempt in RIGHT[name]]
+)
+def test_right_answers_pass(name, attempt):
+    result = check(name, attempt)
+    assert result, repr(result)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.attempt.__name__)
+def test_wrong_answers_are_told_why(mutant):
+    result = check(mutant.exercise, mutant.attempt)
+    assert result.status == "wrong"
+    assert mutant.told in result.message
+
+
+def test_each_exercise_has_enough_of_both():
+    assert set(RIGHT) == set(EXERCISES) == {mutant.exercise for mutant in MUTANTS}
+    for name in EXERCISES:
+        assert len(RIGHT[name]) >= 3
+        assert sum(mutant.exercise == name for mutant in MUTANTS) >= 5
+
+
+def test_solutions_run_from_their_text_alone():
+    space = {"np": np}
+    for name in EXERCISES:
+        assert len(solution(name).splitlines()) <= 8
+        exec(solution(name), space)
+        assert check(name, space[name])
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_misconception_can_be_told(name):
+    """None is right on all inputs, and none is hidden behind another one."""
+    for misconception in EXERCISES[name].misconceptions:
+        result = check(name, misconception.formula)
+        assert result.status == "wrong", misconception.explanation
+        assert result.message.startswith(misconception.explanation), misconception.explanation
