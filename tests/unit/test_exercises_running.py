@@ -211,6 +211,15 @@ def test_many_loops_leave_no_thread_behind():
     assert threading.active_count() == before
 
 
+@pytest.fixture
+def interrupts_arrive():
+    """Ctrl-C raises KeyboardInterrupt: a process that a shell runs in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts_arrive")
 def test_the_readers_own_interrupt_stops_the_attempt_and_gets_through():
     def attempt(scores):
         time.sleep(0.2)
