@@ -160,6 +160,12 @@ def _order_as_places(probabilities, p):
     return _shared(np.take_along_axis(kept, order, axis=-1))
 
 
+def _as_many(probabilities, p):
+    _, ordered = _ordered(probabilities)
+    n_kept = 1 + (np.cumsum(ordered[0]) < p).sum()
+    return _shared(np.where(probabilities >= ordered[:, n_kept - 1 : n_kept], probabilities, 0))
+
+
 NUCLEUS = (
     Misconception(
         "What is left does not sum to 1: divide each row by its sum.",
@@ -169,6 +175,11 @@ NUCLEUS = (
         "The word that takes the sum to p or past it is missing: the kept words are to *reach* p. "
         "Ask whether the sum *before* a word is still below p.",
         _too_few,
+    ),
+    Misconception(
+        "You counted the words to keep in the first text and kept as many in all. Each text needs "
+        "a number of its own.",
+        _as_many,
     ),
     Misconception(
         "Your result is sorted: the probabilities stand at the places of other words. Put them "
@@ -256,6 +267,15 @@ PROBABILITIES = (
     Case(
         "p = 1: nothing is removed",
         {"probabilities": np.array([[0.5, 0.125, 0.375]]), "p": np.array(1.0)},
+    ),
+    Case(
+        "texts that need two words, one and three",
+        {
+            "probabilities": np.array(
+                [[0.5, 0.05, 0.25, 0.2], [0.1, 0.75, 0.03, 0.12], [0.15, 0.25, 0.32, 0.28]]
+            ),
+            "p": np.array(0.7),
+        },
     ),
 )
 

@@ -241,6 +241,12 @@ def nucleus_too_few(probabilities, p):
     return np.array([only(row, keep(row, p, reach=False)) for row in probabilities])
 
 
+@MUTANTS("nucleus", "counted the words to keep in the first text")
+def nucleus_of_the_first_text(probabilities, p):
+    n_kept = len(keep(probabilities[0], p))
+    return [only(row, np.argsort(-row)[:n_kept]) for row in probabilities]
+
+
 @MUTANTS("nucleus", "Your result is sorted")
 def nucleus_sorted(probabilities, p):
     return [sorted(only(row, keep(row, p)), reverse=True) for row in probabilities]
