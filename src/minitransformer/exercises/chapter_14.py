@@ -36,9 +36,13 @@ def rolled_out(weights):
 # --- what goes wrong -----------------------------------------------------------------------------
 
 
-def _signs(x):
+def _differences(x):
     i, j = np.triu_indices(x.shape[1], 1)
-    return np.sign(x[:, i] - x[:, j])
+    return x[:, i] - x[:, j]
+
+
+def _signs(x):
+    return np.sign(_differences(x))
 
 
 def _pearson(first, second):
@@ -57,6 +61,10 @@ AGREEMENT = (
     Misconception(
         "This is the correlation of the numbers. τ looks at the order alone: signs of differences.",
         _pearson,
+    ),
+    Misconception(
+        "You multiplied the differences themselves. Only their signs count: np.sign of each.",
+        lambda first, second: (_differences(first) * _differences(second)).mean(axis=1),
     ),
     Misconception(
         "You added up the pairs instead of taking their mean. Divide by n (n − 1) / 2.",
@@ -138,7 +146,8 @@ SHARES = (
         lambda weights, value: weights * np.linalg.norm(value, axis=-1),
     ),
     Misconception(
-        "These are the weights. Multiply each by the length of its value first.",
+        "These are the weights. Multiply each by the length of its own value first; one number "
+        "for a whole row cancels out.",
         lambda weights, value: weights,
     ),
     Misconception(
@@ -226,7 +235,7 @@ ORDER_INPUTS = (
         "two rows of four places",
         {
             "first": np.array([[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.15, 0.05]]),
-            "second": np.array([[1.0, 3.0, 2.0, 9.0], [2.0, 5.0, 1.0, 0.0]]),
+            "second": np.array([[1.0, 3.0, 2.0, 9.0], [1.0, 5.0, 2.0, 1.5]]),
         },
     ),
     Case(

@@ -30,6 +30,16 @@ def agreement_by_correlation(first, second):
     return [np.corrcoef(x, y)[0, 1] for x, y in zip(first, second, strict=True)]
 
 
+@MUTANTS("rank_agreement", "Only their signs count")
+def agreement_by_size(first, second):
+    n = first.shape[1]
+    up = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    return [
+        np.mean([(x[i] - x[j]) * (y[i] - y[j]) for i, j in up])
+        for x, y in zip(first, second, strict=True)
+    ]
+
+
 @MUTANTS("rank_agreement", "added up the pairs")
 def agreement_summed(first, second):
     return [sum(row) for row in pairs(first, second)]
