@@ -2,7 +2,7 @@
 
 import checks
 import pytest
-from site_visits import PAGES, visit
+from site_visits import CHAPTERS, PAGES, PHONE, visit
 
 pytestmark = pytest.mark.browser
 
@@ -21,6 +21,21 @@ def test_says_something(opened):
 def test_is_light_enough_before_any_click(opened):
     assert checks.too_heavy(opened) == []
     assert len(checks.weights(opened)) > 5  # the page, its styles and scripts were counted
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_button_of_the_way_back_can_be_read(browser, site, dark):
+    with visit(browser, f"{site}/{CHAPTERS[0]}.html", size=PHONE, dark=dark) as seen:
+        seen.page.evaluate("scrollTo(0, 9000)")
+        button = seen.page.get_by_role("button", name="Back to top")
+        seen.page.wait_for_function(  # it appears on the way up
+            """() => {
+              scrollBy(0, -50);
+              return document.querySelector("#pst-back-to-top").style.display === "block";
+            }"""
+        )
+        assert button.is_visible()
+        assert checks.accessibility(seen.page) == []
 
 
 def test_first_page_leads_to_the_intro(browser, site):
