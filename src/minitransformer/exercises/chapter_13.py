@@ -148,7 +148,7 @@ MATCHING = (
         lambda weights, tokens: _matching(weights, tokens, last=True),
     ),
     Misconception(
-        "You took the mean over the copies: a token that came twice can then never reach 1. Add up.",
+        "You took the mean over the copies: a token that came twice then never reaches 1. Add up.",
         lambda weights, tokens: _matching(weights, tokens, average=True),
     ),
     Misconception(
