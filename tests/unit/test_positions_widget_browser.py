@@ -184,17 +184,39 @@ def phone(chromium):
     context.close()
 
 
+def stroke(page, places):
+    """A finger goes down at the first of ``places``, along the others, and up."""
+    session = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(places):
+        event = {"type": "touchMove" if number else "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        session.send("Input.dispatchTouchEvent", event)
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def test_a_finger_drags_the_key(phone):
     mount(phone, Positions(kind="rotary"))
     phone.locator(".mt-distance").scroll_into_view_if_needed()
-    session = phone.context.new_cdp_session(phone)
-    places = [chart_point(phone, distance) for distance in (0, 6, 12)]
-    for kind, at in zip(("touchStart", "touchMove", "touchMove"), places, strict=True):
-        points = [{"x": at[0], "y": at[1]}]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    stroke(phone, [chart_point(phone, distance) for distance in (0, 6, 12)])
     phone.wait_for_function("model.saves > 0")
     assert check_shown(phone).key_at == 21
+
+
+def test_a_finger_taps_the_chart(phone):
+    mount(phone, Positions(kind="rotary"))
+    phone.locator(".mt-distance").scroll_into_view_if_needed()
+    stroke(phone, [chart_point(phone, 12)])
+    phone.wait_for_function("model.saves > 0")
+    assert check_shown(phone).key_at == 21
+
+
+def test_a_finger_that_scrolls_over_the_chart_moves_no_key(phone):
+    mount(phone, Positions(kind="rotary"))
+    phone.locator(".mt-distance").scroll_into_view_if_needed()
+    before = phone.evaluate("scrollY")
+    x, y = chart_point(phone, 12)
+    stroke(phone, [(x, y - 30 * step) for step in range(9)])
+    phone.wait_for_function("before => scrollY > before", arg=before)
+    assert check_shown(phone).key_at == 5
 
 
 def test_a_finger_taps_the_map(phone):

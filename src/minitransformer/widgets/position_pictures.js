@@ -46,15 +46,22 @@ class DistanceChart {
       this.held = undefined;
       onDrop();
     };
+    // A finger may only be passing by, to scroll the page: it drags once it moves sideways.
+    const drags = ({ pointerType, clientX, clientY }) =>
+      pointerType === "mouse" || Math.abs(clientX - this.from[0]) > Math.abs(clientY - this.from[1]);
     setAttributes(this.root, {
       onpointerdown: (event) => {
         if (event.button !== 0 || this.held !== undefined) return;
         this.held = event.pointerId;
+        this.from = [event.clientX, event.clientY];
         this.root.setPointerCapture(event.pointerId);
-        follow(event);
+        if (drags(event)) follow(event);
       },
-      onpointermove: (event) => event.pointerId === this.held && follow(event),
-      onpointerup: drop,
+      onpointermove: (event) => event.pointerId === this.held && drags(event) && follow(event),
+      onpointerup: (event) => {
+        if (event.pointerId === this.held) follow(event);
+        drop(event);
+      },
       onpointercancel: drop,
     });
   }
