@@ -1,4 +1,4 @@
-"""Lead from chapter to chapter on the site itself.
+"""Lead from chapter to chapter, and to the book's other pages, on the site itself.
 
 Chapters link to one another by full addresses on GitHub, because Colab has one notebook and no
 files beside it. On the site such a link leads to the page of the chapter, at the same section.
@@ -8,21 +8,21 @@ from docutils import nodes
 from sphinx.util.osutil import relative_uri
 
 
-def on_site(address, chapters, known):
-    """The document and section that an address means, or None if it is no chapter of this site."""
-    if not address.startswith(chapters):
+def on_site(address, files, known):
+    """The document and section that an address means, or None if it is no page of this site."""
+    if not address.startswith(files):
         return None
-    name, _, section = address.removeprefix(chapters).partition("#")
-    document = f"chapters/{name.removesuffix('.ipynb')}"
-    return (document, section) if document in known else None
+    name, _, section = address.removeprefix(files).partition("#")
+    document, dot, kind = name.rpartition(".")
+    return (document, section) if dot and kind in ("ipynb", "md") and document in known else None
 
 
 def stay(app, doctree, document):
-    """Point the links of a page to chapters of the site."""
+    """Point the links of a page to pages of the site."""
     theme = app.config.html_theme_options
-    chapters = f"{theme['repository_url']}/blob/{theme['repository_branch']}/chapters/"
+    files = f"{theme['repository_url']}/blob/{theme['repository_branch']}/"
     for link in doctree.findall(nodes.reference):
-        found = on_site(link.get("refuri", ""), chapters, app.env.found_docs)
+        found = on_site(link.get("refuri", ""), files, app.env.found_docs)
         if found and app.builder.format == "html":
             target = app.builder.get_target_uri(found[0])
             uri = relative_uri(app.builder.get_target_uri(document), target)

@@ -9,7 +9,8 @@ from notebooks import ROOT, chapter_files, read
 from setup_cell import repository
 
 URL, BRANCH = repository()
-CHAPTERS = f"{URL}/blob/{BRANCH}/chapters/"
+FILES = f"{URL}/blob/{BRANCH}/"
+CHAPTERS = f"{FILES}chapters/"
 KNOWN = {"chapters/03_worked_example", "book/intro"}
 
 
@@ -18,14 +19,17 @@ KNOWN = {"chapters/03_worked_example", "book/intro"}
     [
         (f"{CHAPTERS}03_worked_example.ipynb", ("chapters/03_worked_example", "")),
         (f"{CHAPTERS}03_worked_example.ipynb#scale", ("chapters/03_worked_example", "scale")),
+        (f"{FILES}book/intro.md", ("book/intro", "")),
         (f"{CHAPTERS}99_none.ipynb", None),
-        (f"{CHAPTERS}intro.ipynb", None),
+        (f"{CHAPTERS}03_worked_example.py", None),
+        (f"{CHAPTERS}03_worked_example", None),
+        (f"{FILES}README.md", None),
         ("https://example.org/chapters/03_worked_example.ipynb", None),
         ("03_worked_example.ipynb", None),
     ],
 )
-def test_only_a_chapter_of_this_book_is_one(address, expected):
-    assert on_site(address, CHAPTERS, KNOWN) == expected
+def test_only_a_page_of_this_book_is_one(address, expected):
+    assert on_site(address, FILES, KNOWN) == expected
 
 
 @pytest.mark.parametrize("chapter", chapter_files(), ids=lambda path: path.stem)
@@ -41,6 +45,6 @@ def test_on_the_site_links_to_chapters_stay_there(html):
     for page in sorted((html / "chapters").glob("*.html")):
         article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find("article")
         links = [a["href"] for a in article.find_all("a", href=True)]
-        assert [link for link in links if link.startswith(CHAPTERS)] == []
+        assert [link for link in links if link.startswith((CHAPTERS, f"{FILES}book/"))] == []
         found += sum(bool(re.match(r"\d\d_\w+\.html", link)) for link in links)
     assert found, "no chapter links to another"
