@@ -16,6 +16,7 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from notebooks import ROOT
 from packaging.requirements import Requirement
@@ -60,8 +61,9 @@ def environment():
     folder = ROOT / ".stamps" / f"colab-{name}"
     stamp = folder / "packages.json"
     if stamp.exists():
-        pip(folder, "uninstall", "--yes", "--quiet", *sorted(NEW_ON_COLAB | NEW_WITH_MODELS))
-        if packages(folder) == json.loads(stamp.read_text()):
+        own = json.loads(stamp.read_text())
+        pip(folder, "uninstall", "--yes", *sorted((NEW_ON_COLAB | NEW_WITH_MODELS) - set(own)))
+        if packages(folder) == own:
             return folder
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
@@ -162,10 +164,14 @@ def kernel_manager(folder, work):
 
 def run(notebook, folder, work, after_cell):
     """Run ``notebook`` in place as Colab would; ``after_cell(number)`` is called after each."""
-    NotebookClient(
+    client = NotebookClient(
         notebook,
         km=kernel_manager(folder, Path(work)),
         resources={"metadata": {"path": os.fspath(work)}},
         timeout=600,
         on_cell_executed=lambda cell, cell_index, execute_reply: after_cell(cell_index),
-    ).execute()
+    )
+    try:
+        client.execute()
+    finally:  # a client ends only kernels that it started itself
+        run_sync(client.km.shutdown_kernel)(now=True)
