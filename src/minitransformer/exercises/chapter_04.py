@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._exercise import Case, Exercise, Misconception
+from ._formulas import bare_softmax as _softmax
 
 __all__ = ["EXERCISES"]
 
@@ -129,8 +130,7 @@ COUNTS = (
 
 
 def _parts(scores):
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    weights = _softmax(scores)
     outer = weights[..., :, None] * weights[..., None, :]
     return weights, weights[..., :, None] * np.eye(weights.shape[-1]), outer
 
@@ -200,10 +200,6 @@ SLOPES = (
         _one_row,
     ),
 )
-
-
-def _softmax(scores):
-    return _parts(scores)[0]
 
 
 def _without_maximum(scores, temperature):

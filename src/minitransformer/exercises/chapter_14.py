@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._exercise import Case, Exercise, Misconception
+from ._formulas import rescaled as _rows
 
 __all__ = ["EXERCISES"]
 
@@ -161,7 +162,7 @@ SHARES = (
     ),
     Misconception(
         "You divided by the sums of the columns. Each row is to sum to 1.",
-        lambda weights, value: _columns(weights * np.linalg.norm(value, axis=-1)),
+        lambda weights, value: _rows(weights * np.linalg.norm(value, axis=-1), axis=-2),
     ),
     Misconception(
         "You divided by the sum of everything. Each row is to sum to 1.",
@@ -172,14 +173,6 @@ SHARES = (
         ),
     ),
 )
-
-
-def _rows(x):
-    return x / x.sum(axis=-1, keepdims=True)
-
-
-def _columns(x):
-    return x / x.sum(axis=-2, keepdims=True)
 
 
 def _rolled(weights, step, start=None):

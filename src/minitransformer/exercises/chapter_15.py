@@ -3,6 +3,8 @@
 import numpy as np
 
 from ._exercise import Case, Exercise, Misconception
+from ._formulas import bare_softmax as _softmax
+from ._formulas import rescaled as _rescaled
 
 __all__ = ["EXERCISES"]
 
@@ -27,15 +29,6 @@ def influence(weights, value):
 
 
 # --- what goes wrong -----------------------------------------------------------------------------
-
-
-def _softmax(scores, axis=-1):
-    exponentials = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
-
-
-def _rescaled(kept, axis=-1):
-    return kept / kept.sum(axis=axis, keepdims=True)
 
 
 LATE = (
