@@ -64,7 +64,7 @@ measurements: $(READY)  ## measure anew what the chapters read from tables (half
 
 lock: $(READY)  ## make requirements.txt anew from pyproject.toml (needs uv: pip install uv)
 	uv pip compile pyproject.toml --universal --python-version 3.10 \
-	    --extra torch --extra widgets --extra models --extra book --extra test \
+	    --extra torch --extra widgets --extra models --extra course --extra book --extra test \
 	    --custom-compile-command "make lock" --no-annotate --upgrade -o requirements.txt
 
 set-repository: $(READY)  ## write the repository's address everywhere: make set-repository URL=https://...
