@@ -35,6 +35,22 @@ def chapter_files(names=(), root=ROOT):
     return [file for file in files if not names or file.name.startswith(tuple(names))]
 
 
+def assignment_files(keys=(), root=ROOT):
+    """The instructor notebooks of ``assignments/``; of them those with one of ``keys`` ("a1").
+
+    Raises
+    ------
+    ValueError
+        If there is no assignment with such a key.
+    """
+    files = sorted((root / "assignments").glob("a[0-9]*_*.ipynb"))
+    known = [file.name.partition("_")[0] for file in files]
+    for key in keys:
+        if key not in known:
+            raise ValueError(f"no assignment {key!r}; there are: {', '.join(known) or 'none yet'}")
+    return [file for file, key in zip(files, known, strict=True) if not keys or key in keys]
+
+
 def read(path):
     """The notebook at ``path``, in nbformat 4."""
     return nbformat.read(path, as_version=4)

@@ -1,0 +1,130 @@
+"""Hidden tests: the judge put in front of them, canaries, and the sign that they ran to the end.
+
+Students' code and hidden tests share a process. So every hidden region of the grader's copy begins
+with the judge, executed afresh from its text, and with canaries: bare statements in which a wrong
+answer must fail and a right one pass. It ends with a token that only the grader's copy knows; a
+test cell whose output lacks it did not run to its end, whatever else it shows.
+"""
+
+import hashlib
+import hmac
+import secrets
+from functools import cache
+from pathlib import Path
+
+from notebooks import write_atomically
+
+BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+CHANGED = "the comparison functions were changed"
+SECRET = "secret.txt"
+TOKEN = "checked"  # the key of the token in the metadata of a cell's last output
+
+_JUDGE = """\
+import builtins as _builtins
+import types as _types
+
+judge = _types.ModuleType("judge")
+_builtins.exec(_builtins.compile({text!r}, "<judge>", "exec"), judge.__dict__)
+"""
+
+_MUST_FAIL = """\
+try:
+    {call}
+except:
+    pass
+else:
+    raise _builtins.RuntimeError({changed!r})
+"""
+
+_MUST_PASS = """\
+try:
+    {call}
+except:
+    raise _builtins.RuntimeError({changed!r}) from None
+"""
+
+WRONG = (
+    "judge.close([[0.5, 0.25]], [[0.5, 0.251]])",
+    "judge.close([[2.0, 3.0]], [[2.0, -3.0]])",
+    'judge.close([0.5, float("nan")], [0.5, 0.25])',
+    "judge.close([[1.0, 1.0]], [1.0, 1.0])",
+    "judge.equal([[True, False]], [[True, True]])",
+    "judge.shape([[1.0, 2.0]], (2, 1))",
+    "judge.raises(ValueError, int, 3)",
+    'judge.true(False, "wrong")',
+)
+RIGHT = (
+    "judge.close([[0.5, 0.25]], [[0.5, 0.25]])",
+    "judge.equal([[True, False]], [[True, False]])",
+    "judge.shape([[1.0, 2.0]], (1, 2))",
+    'judge.raises(ValueError, int, "x")',
+    'judge.true(True, "right")',
+)
+
+_SIGN = """\
+from IPython.display import publish_display_data as _publish
+
+_publish({{"text/plain": "Every check of this cell passed."}}, {{{key!r}: {token!r}}})
+"""
+
+
+@cache
+def preamble():
+    """The judge and its canaries, as the first lines of a hidden region."""
+    text = Path(__file__).with_name("judge.py").read_text(encoding="utf-8")
+    parts = [_JUDGE.format(text=text)]
+    parts += [_MUST_FAIL.format(call=call, changed=CHANGED) for call in WRONG]
+    parts += [_MUST_PASS.format(call=call, changed=CHANGED) for call in RIGHT]
+    return "".join(parts)
+
+
+def split(source):
+    """A test cell's source as (what students see, the hidden lines between the two marks).
+
+    Raises
+    ------
+    ValueError
+        If the marks are missing, doubled or the wrong way round, or if code follows the region.
+    """
+    lines = source.rstrip().split("\n")
+    marks = [line.strip() for line in lines if "HIDDEN TESTS" in line]
+    if marks != [BEGIN, END]:
+        raise ValueError(f"needs one hidden region, between the lines {BEGIN!r} and {END!r}")
+    if lines[-1] != END:
+        raise ValueError(f"{END!r} must be the last line, without indentation")
+    begin = next(n for n, line in enumerate(lines) if line.strip() == BEGIN)
+    return "\n".join(lines[:begin]), "\n".join(lines[begin + 1 : -1])
+
+
+def guarded(source, token=None):
+    """A test cell's source with the judge in its hidden region and, at the end, the token."""
+    seen, hidden = split(source)
+    sign = _SIGN.format(key=TOKEN, token=token) if token else ""
+    return "\n".join([seen, BEGIN, preamble() + hidden, sign + END]).lstrip("\n")
+
+
+def course_secret(course):
+    """The secret of a course folder, made on first use. Students' code must never see it."""
+    path = Path(course) / SECRET
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, secrets.token_hex(16) + "\n")
+        path.chmod(0o600)
+    return path.read_text(encoding="utf-8").strip()
+
+
+def token(secret, grade_id):
+    """What the test cell ``grade_id`` shows when it ran to its end."""
+    return hmac.new(secret.encode(), grade_id.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def passed(cell, secret):
+    """Whether an executed test cell earned its points: no error, and its token was shown.
+
+    Whatever else stands in its outputs decides nothing: a warning on stderr costs no points, and
+    a number that the cell displays gives none.
+    """
+    mine = token(secret, cell.metadata.nbgrader.grade_id)
+    failed = any(output.output_type == "error" for output in cell.outputs)
+    shown = [o.get("metadata", {}).get(TOKEN) for o in cell.outputs]
+    return not failed and mine in shown
