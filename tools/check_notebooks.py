@@ -8,6 +8,7 @@ checks of what a chapter says and shows stand in ``check_content.py``.
 
 import argparse
 import ast
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from word_use import prose_confusions
 
 MOST_BYTES = 1_000_000
 RERUN = "run `make chapters`"
+FETCH = '# The solution: take the # off the next line and run.\n# solution("{}")'
 LOOSEN = "what a machine may change takes the tag nbval-ignore-output and ends in an assertion"
 
 
@@ -140,6 +142,22 @@ def widgets_are_stored(notebook, path):
                 yield number, f"a widget without its stored inputs: {RERUN}"
 
 
+def exercises_are_whole(notebook, path):
+    """An exercise is three cells in a row: a stub, its check, and one that fetches the solution."""
+    cells, parts = notebook.cells, ("exercise", "check", "solution")
+    kinds = [next((part for part in parts if part in tags(cell)), None) for cell in cells]
+    for i, kind in enumerate(kinds):
+        if kind is None:
+            continue
+        first = i - parts.index(kind)
+        if first < 0 or tuple(kinds[first : first + 3]) != parts:
+            yield i + 1, f"a cell tagged {kind!r} outside a row of {parts}"
+        elif kind == "solution":
+            wanted = FETCH.format(*re.findall(r'^check\("(.*?)"', cells[i - 1].source))
+            if cells[i].source != wanted:
+                yield i + 1, f"the cell of a solution holds two lines: {wanted!r}"
+
+
 def small(notebook, path):
     """The file is at most 1 MB."""
     size = path.stat().st_size
@@ -155,6 +173,7 @@ CHECKS = (
     compared,
     setup_is_canonical,
     widgets_are_stored,
+    exercises_are_whole,
     small,
     *CONTENT_CHECKS,
 )

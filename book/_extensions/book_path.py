@@ -38,14 +38,14 @@ class Station:
 def minutes_of_reading(notebook):
     """The minutes that a notebook takes to read, in steps of five: words, and lines of code.
 
-    Solutions, which are folded, and the set-up cell count for nothing.
+    The set-up cell and those of solutions, which are folded, count for nothing.
     """
     words = lines = 0
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and not source.startswith("<details>"):
+        if cell["cell_type"] == "markdown":
             words += sum(any(map(str.isalnum, word)) for word in source.split())
-        elif cell["cell_type"] == "code" and "setup" not in cell["metadata"].get("tags", []):
+        elif not {"setup", "solution"} & set(cell["metadata"].get("tags", [])):
             lines += sum(bool(line.strip()) for line in source.splitlines())
     return 5 * max(1, round((words / WORDS_A_MINUTE + lines / LINES_A_MINUTE) / 5))
 

@@ -104,6 +104,19 @@ def too_big(nb):
     nb.metadata["planted"] = "x" * 1_000_000
 
 
+def lone_stub(nb):
+    nb.cells.append(v4.new_code_cell("def my_sum(x): ...", id="planted"))
+    nb.cells[-1].metadata["tags"] = ["exercise"]
+    nb.cells[-1].execution_count = len(code_cells(nb))
+
+
+def solution_in_the_notebook(nb):
+    lone_stub(nb)
+    for tag, source in (("check", 'check("sum", my_sum)'), ("solution", "# return sum(x)")):
+        nb.cells.append(v4.new_code_cell(source, id=tag, metadata={"tags": [tag]}))
+        nb.cells[-1].execution_count = len(code_cells(nb))
+
+
 def no_id(nb):
     nb.cells[-1].metadata["tags"] = "no list"
 
@@ -119,6 +132,8 @@ LINT = {
     "no set-up cell": (no_setup, "setup_is_canonical"),
     "widget code stored": (stored_code, "widgets_are_stored"),
     "widget without inputs": (lost_state, "widgets_are_stored"),
+    "stub without check": (lone_stub, "exercises_are_whole"),
+    "solution in the notebook": (solution_in_the_notebook, "exercises_are_whole"),
     "file too big": (too_big, "small"),
     "tags that are no list": (no_id, "valid"),
     "wrong number": (add_markdown("The weight is 0.9753."), "numbers_have_sources"),

@@ -24,7 +24,7 @@ def notebook(words=0, lines=0):
         {"cell_type": "markdown", "metadata": {}, "source": ["# The first\n", "word " * words]},
         {"cell_type": "code", "metadata": {"tags": ["setup"]}, "source": ["a = 1\n"] * 500},
         {"cell_type": "code", "metadata": {}, "source": ["a = 1\n", "\n"] * lines},
-        {"cell_type": "markdown", "metadata": {}, "source": "<details>\n" + "word " * 9000},
+        {"cell_type": "code", "metadata": {"tags": ["solution"]}, "source": ["# a\n"] * 500},
     ]
     return {"cells": cells}
 

@@ -13,10 +13,13 @@ False
 >>> print(result.message)
 You divided the scores by their sum. Take exp of each score first: that makes them positive.
 
+The book's own answer is one call away: :func:`solution`.
+
 Each ``chapter_NN`` module holds the exercises of one chapter: solutions, inputs, misconceptions.
 """
 
-from ._check import check, names, solution
+from ._check import check, names
 from ._result import CheckResult
+from ._solution import Solution, solution
 
-__all__ = ["CheckResult", "check", "names", "solution"]
+__all__ = ["CheckResult", "Solution", "check", "names", "solution"]

@@ -15,7 +15,7 @@ from . import _running
 from ._diagnosis import as_answer, explain, same, shown, where_different
 from ._result import CheckResult
 
-__all__ = ["TIME_LIMIT", "check", "names", "solution"]
+__all__ = ["TIME_LIMIT", "check", "find", "names"]
 
 TIME_LIMIT = 5.0  # seconds for all inputs of an exercise together
 
@@ -63,7 +63,7 @@ def check(name, attempt):
     >>> check("softmax", softmax)
     ✓ softmax: right. All 4 inputs give what is expected.
     """
-    exercise = _find(name)
+    exercise = find(name)
     if not callable(attempt):
         message = (
             f"check takes your function itself, without brackets: check({name!r}, {name}). "
@@ -81,32 +81,6 @@ def check(name, attempt):
     return CheckResult(name, "right", message)
 
 
-def solution(name):
-    """The source text of the book's own answer.
-
-    Parameters
-    ----------
-    name : str
-        The exercise, one of :func:`names`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If there is no exercise of that name.
-
-    Examples
-    --------
-    >>> print(solution("attention"))
-    def attention(query, key, value):
-        return attention_weights(query, key) @ value
-    """
-    return inspect.getsource(_find(name).solution).rstrip()
-
-
 @functools.cache
 def _exercises():
     here = Path(__file__).parent.glob("chapter_*.py")
@@ -114,7 +88,8 @@ def _exercises():
     return {exercise.name: exercise for module in modules for exercise in module.EXERCISES}
 
 
-def _find(name):
+def find(name):
+    """The exercise of that name; where there is none, the error lists the near ones."""
     exercises = _exercises()
     if name in exercises:
         return exercises[name]

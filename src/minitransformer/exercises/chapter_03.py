@@ -19,8 +19,7 @@ def softmax(scores):
 
 
 def attention_weights(query, key):
-    d_k = key.shape[-1]
-    scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(d_k)
+    scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(key.shape[-1])
     return softmax(scores)
 
 

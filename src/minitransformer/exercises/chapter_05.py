@@ -19,7 +19,8 @@ def cross_attention(x, context, w_q, w_k, w_v):
 
 
 def two_in_one_mask(n_asking, n_answering):
-    mask = np.zeros((n_asking + n_answering, n_asking + n_answering), dtype=bool)
+    n = n_asking + n_answering
+    mask = np.zeros((n, n), dtype=bool)
     mask[:, n_asking:] = True
     return mask
 
