@@ -42,7 +42,7 @@ WRONG = {
     },
     "a0-spread": {
         "largest alone": "def spread(values):\n    return max(values)",
-        "no error": "def spread(values):\n    return max(values, default=0) - min(values, default=0)",
+        "no error": "def spread(values):\n    return max([0, *values]) - min([0, *values])",
     },
 }
 RIGHT = {
@@ -59,8 +59,8 @@ RIGHT = {
 
 def marks(name, **changes):
     """nbgrader's metadata of a cell."""
-    base = dict(grade=False, solution=False, locked=False, task=False, schema_version=3)
-    return {"nbgrader": {**base, "grade_id": name, **changes}}
+    base = dict.fromkeys(("grade", "solution", "locked", "task"), False)
+    return {"nbgrader": {**base, "schema_version": 3, "grade_id": name, **changes}}
 
 
 def solution(name, source):
@@ -73,7 +73,7 @@ def check(name, source):
     return v4.new_code_cell(source, id=name, metadata=marks(name, locked=True))
 
 
-def test_cell(name, about, hidden, points=1):
+def graded(name, about, hidden, points=1):
     """A graded test cell."""
     source = f"# {about}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
     metadata = marks(name, grade=True, locked=True, points=points)
@@ -90,13 +90,13 @@ def tiny_assignment():
             v4.new_markdown_cell("## 1. Means\n\nWrite the mean of each row.", id="mean-task"),
             solution("a0-mean", MEAN),
             check("a0-mean-check", "bool(mean_of_rows([[1, 3]]) == [2.0])"),
-            test_cell("a0-mean-test-1", "Grades two rows, within 1e-6.", MEAN_TESTS[0], 2),
-            test_cell("a0-mean-test-2", "Grades the shape for three rows.", MEAN_TESTS[1]),
+            graded("a0-mean-test-1", "Grades two rows, within 1e-6.", MEAN_TESTS[0], 2),
+            graded("a0-mean-test-2", "Grades the shape for three rows.", MEAN_TESTS[1]),
             v4.new_markdown_cell("## 2. Spread\n\nWrite the spread.", id="spread-task"),
             solution("a0-spread", SPREAD),
             check("a0-spread-check", "bool(spread([1, 3]) == 2)"),
-            test_cell("a0-spread-test-1", "Grades one spread, within 1e-6.", SPREAD_TESTS[0]),
-            test_cell("a0-spread-test-2", "Grades the error for no values.", SPREAD_TESTS[1]),
+            graded("a0-spread-test-1", "Grades one spread, within 1e-6.", SPREAD_TESTS[0]),
+            graded("a0-spread-test-2", "Grades the error for no values.", SPREAD_TESTS[1]),
             v4.new_markdown_cell("## 3. In words\n\nWhy is it so?", id="words-task"),
             v4.new_markdown_cell(
                 "The mean forgets how far the values lie apart from each other.",

@@ -149,11 +149,12 @@ def questions_are_whole(notebook):
         if kind in ("solution", "manual"):
             current = cell
             seen[name] = (cell, Counter())
-        elif kind and (current is None or not name.startswith(f"{grade_id(current)}-")):
-            after = grade_id(current) if current else "no solution"
-            yield cell, f"comes after {after!r}, so its name must begin with that and a hyphen"
-        elif kind:
-            seen[grade_id(current)][1][kind] += 1
+        elif kind in ("check", "test"):
+            question = grade_id(current) if current else "no solution"
+            if not name.startswith(f"{question}-"):
+                yield cell, f"comes after {question!r}: its name must begin with that and a hyphen"
+            else:
+                seen[question][1][kind] += 1
     for cell, kinds in seen.values():
         if role(cell) == "manual":
             continue

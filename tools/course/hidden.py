@@ -23,6 +23,8 @@ _JUDGE = """\
 import builtins as _builtins
 import types as _types
 
+import numpy as _numpy
+
 judge = _types.ModuleType("judge")
 _builtins.exec(_builtins.compile({text!r}, "<judge>", "exec"), judge.__dict__)
 """
@@ -52,6 +54,14 @@ WRONG = (
     "judge.shape([[1.0, 2.0]], (2, 1))",
     "judge.raises(ValueError, int, 3)",
     'judge.true(False, "wrong")',
+    'judge.true(_numpy.all([True, False]), "not all")',
+    'judge.true(_numpy.any([False, False]), "none")',
+    'judge.true(_numpy.allclose([0.5, 0.25], [0.5, 0.251]), "not close")',
+    'judge.true(_numpy.isclose(0.5, 0.501), "not close")',
+    'judge.true(_numpy.array_equal([1, 2], [1, 3]), "not equal")',
+    "_numpy.testing.assert_allclose([0.5, 0.25], [0.5, 0.251])",
+    "_numpy.testing.assert_array_equal([1, 2], [1, 3])",
+    "assert False",
 )
 RIGHT = (
     "judge.close([[0.5, 0.25]], [[0.5, 0.25]])",
@@ -59,6 +69,9 @@ RIGHT = (
     "judge.shape([[1.0, 2.0]], (1, 2))",
     'judge.raises(ValueError, int, "x")',
     'judge.true(True, "right")',
+    "judge.close(_numpy.sum([[0.5, 0.25], [1.0, 2.0]], axis=-1), [0.75, 3.0])",
+    "judge.close(_numpy.abs([-0.5, 2.0]), [0.5, 2.0])",
+    "judge.close([_numpy.max([0.5, 2.0]), _numpy.min([0.5, 2.0])], [2.0, 0.5])",
 )
 
 _SIGN = """\

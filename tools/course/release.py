@@ -4,7 +4,6 @@ What is graded later is the grader's copy in ``source/``, in which every hidden 
 ``hidden.py``). A student version depends on its source alone, so another run gives the same bytes.
 """
 
-import copy
 import os
 import sys
 import tempfile
@@ -14,8 +13,10 @@ import nbformat.v4 as v4
 from notebooks import ROOT, read, to_text, write_atomically
 from setup_cell import repository
 
-from . import hidden
-from .sources import CourseError, role
+from .faults import find_checked
+from .hidden import course_secret
+from .sources import CourseError
+from .validate import solved, validate
 
 COURSE = Path("_build", "course")
 HANDOUTS = Path("_build", "assignments")
@@ -67,11 +68,7 @@ def colab_cell(name, root=ROOT):
 
 def graders_copy(assignment, secret, root=ROOT):
     """The notebook that is graded: with the link to Colab, and its hidden tests guarded."""
-    notebook = copy.deepcopy(assignment.notebook)
-    for cell in notebook.cells:
-        if role(cell) == "test":
-            token = hidden.token(secret, cell.metadata.nbgrader.grade_id)
-            cell.source = hidden.guarded(cell.source, token)
+    notebook = solved(assignment, secret)
     notebook.cells.insert(1, colab_cell(assignment.name, root))
     notebook.metadata["kernelspec"] = KERNEL
     return notebook
@@ -91,7 +88,7 @@ def release(assignment, root=ROOT, course=None, handouts=None):
     course, handouts = Path(course or root / COURSE), Path(handouts or root / HANDOUTS)
     api = course_api(course)
     source = course / "source" / assignment.key / assignment.path.name
-    copied = graders_copy(assignment, hidden.course_secret(course), root)
+    copied = graders_copy(assignment, course_secret(course), root)
     _write(source, to_text(copied))
     for file in source.parent.glob("*.ipynb"):
         if file != source:
@@ -117,3 +114,19 @@ def _student_text(api, assignment):
 def _write(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)
+
+
+def add_arguments(parser):
+    """The arguments of ``assignments``."""
+    parser.add_argument("keys", nargs="*", metavar="a1", help="which assignments; all without one")
+
+
+def run(options, root=ROOT):
+    """Check the sources, run their solutions and write the student versions."""
+    assignments = find_checked(options.keys, root)
+    seconds = validate(assignments, root / COURSE, root)
+    for one in assignments:
+        file = release(one, root)
+        tried = f"solutions ran in {seconds[one.key]:.0f} s" if one.key in seconds else "unchanged"
+        print(f"{file.relative_to(root)}: {one.title}, {one.points:g} points ({tried})")
+    return 0

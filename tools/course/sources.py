@@ -18,10 +18,10 @@ class CourseError(ValueError):
 
 
 def role(cell):
-    """What a cell is to nbgrader: "solution", "test", "check", "manual" or "" for none of them.
+    """What a cell is: "solution", "manual", "test", "check", "given", or "" if nbgrader ignores it.
 
-    A check is a locked cell without points; a manual cell is written by students and graded by
-    hand.
+    A manual cell is written by students and graded by hand. Checks and given cells are locked and
+    carry no points; a check is one by its name, as in ``a1-softmax-check``.
     """
     marks = cell.metadata.get("nbgrader", {})
     grade, solution = bool(marks.get("grade")), bool(marks.get("solution"))
@@ -29,7 +29,9 @@ def role(cell):
         return "manual"
     if grade or solution:
         return "test" if grade else "solution"
-    return "check" if marks.get("locked") else ""
+    if not marks.get("locked"):
+        return ""
+    return "check" if "-check" in marks.get("grade_id", "") else "given"
 
 
 def grade_id(cell):
