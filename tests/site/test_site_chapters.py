@@ -10,6 +10,8 @@ from prose import PARSER
 from site_links import broken_links
 from site_visits import CHAPTERS, PAGES, PHONE, ROOT, config, visit
 
+from minitransformer.exercises import solution
+
 pytestmark = pytest.mark.browser
 CHAPTER = "chapters/03_worked_example"  # the one whose widget and figures are known here
 
@@ -168,12 +170,15 @@ def test_set_up_cell_is_folded_and_named(chapter):
     assert "google.colab" in details.inner_text()
 
 
-def test_solutions_are_folded(chapter):
-    solutions = chapter.locator("details", has=chapter.locator("summary", has_text="Solution"))
-    assert solutions.count() > 0
-    for solution in solutions.all():
-        assert solution.get_attribute("open") is None
-        assert solution.locator("pre").count() > 0
+def test_solutions_are_folded_and_the_library_s(each):
+    name, page = each
+    text = "\n".join("".join(cell["source"]) for cell in notebook(name)["cells"])
+    asked = re.findall(r'^# solution\("(\w+)"\)$', text, re.MULTILINE)
+    shown = page.locator("details", has=page.locator("summary", has_text="Solution"))
+    assert shown.count() == len(asked) > 0
+    for exercise, details in zip(asked, shown.all(), strict=True):
+        assert details.get_attribute("open") is None
+        assert details.locator("pre").text_content().strip() == solution(exercise).code
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -216,8 +221,10 @@ def test_views_of_one_model_move_together(browser, site):
         assert "Mix" in current
 
 
-def test_paper_shows_widget_and_prose_but_no_buttons(chapter):
+def test_paper_shows_widget_prose_and_solutions_but_no_buttons(chapter):
+    assert not chapter.locator(".tag_solution pre").first.is_visible()
     chapter.emulate_media(media="print")
+    assert chapter.locator(".tag_solution pre").first.is_visible()
     assert not chapter.locator(".chapter-bar").is_visible()
     assert chapter.locator(".widget-view").first.is_visible()
     assert chapter.locator("article p").first.is_visible()

@@ -5,6 +5,7 @@ from bs4 import BeautifulSoup
 from notebook_outputs import _widget
 from tiny_book import PNG, build, chapter
 
+from minitransformer.exercises import solution
 from minitransformer.widgets._base import table_html
 
 
@@ -81,7 +82,9 @@ def test_solution_is_folded_code(page):
     details = page.find("details")
     assert not details.has_attr("open")
     assert details.find("summary").get_text() == "Solution"
-    assert details.find("pre").get_text().strip() == "answer = 42"
+    assert details.find("pre").get_text().strip() == solution("attention").code
+    assert details.find("span", class_="k").get_text() == "def"  # coloured as Python is
+    assert "# solution(" not in page.get_text()
 
 
 def test_tags_reach_the_style_sheet(page):
@@ -101,3 +104,9 @@ def test_what_cannot_be_shown_stops_the_build(tmp_path, text, words):
     assert done.returncode != 0
     assert words in done.stdout + done.stderr
     assert PNG not in done.stderr
+
+
+def test_a_solution_that_is_not_there_stops_the_build(tmp_path):
+    done, _ = build(tmp_path / "book", chapter("# Wrong", answer="atention"))
+    assert done.returncode != 0
+    assert "there is no exercise 'atention'; did you mean 'attention'" in done.stdout + done.stderr

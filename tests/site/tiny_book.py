@@ -59,7 +59,7 @@ def _shown(source, data, metadata=None, tags=()):
     return cell
 
 
-def chapter(text=TEXT):
+def chapter(text=TEXT, answer="attention"):
     """The notebook: the text, pictures of two kinds, a formula as output, a solution."""
     first = v4.new_markdown_cell(text)
     svg = b64encode(SVG.encode()).decode()
@@ -71,8 +71,10 @@ def chapter(text=TEXT):
             _shown("2", {"image/png": PNG}, {"image/png": {"alt": "One grey pixel"}}),
             _shown("3", {"text/latex": "$$\\sqrt{d_k}$$", "text/plain": "sqrt"}),
             _shown("4", {"text/html": "<p>an answer</p>"}, tags=["check"]),
-            v4.new_markdown_cell(
-                "<details><summary>Solution</summary>\n\n```python\nanswer = 42\n```\n\n</details>"
+            v4.new_code_cell(
+                f'# The solution:\n# solution("{answer}")',
+                execution_count=5,
+                metadata={"tags": ["solution"]},
             ),
         ],
         metadata={
