@@ -9,10 +9,11 @@ READY  := $(VENV)/.ready
 HTML   := _build/html
 PORT   ?= 8000
 CHAPTER ?=
+ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test processors chapters lint format bench measurements lock set-repository clean
+.PHONY: help book serve test processors chapters lint format bench assignments mutation measurements lock set-repository clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -58,6 +59,13 @@ format: $(READY)  ## put code into the house style
 bench: $(READY)  ## measure, side by side, and print the tables
 	$(BIN)/python -m benchmarks
 
+COURSE := PYTHONPATH=tools OMP_NUM_THREADS=1 $(BIN)/python -m course
+assignments: $(READY)  ## make the student versions of the assignments (ASSIGNMENT=a1 for one)
+	$(COURSE) assignments $(ASSIGNMENT)
+
+mutation: $(READY)  ## try known-wrong answers on the hidden tests, and print what is caught
+	$(COURSE) mutation $(ASSIGNMENT)
+
 MEASURE := measure_grouped_query measure_heads
 measurements: $(READY)  ## measure anew what the chapters read from tables (half an hour; it resumes)
 	set -e; for script in $(MEASURE); do $(BIN)/python -m benchmarks.$$script; done
@@ -70,5 +78,6 @@ lock: $(READY)  ## make requirements.txt anew from pyproject.toml (needs uv: pip
 set-repository: $(READY)  ## write the repository's address everywhere: make set-repository URL=https://...
 	$(BIN)/python tools/set_repository.py "$(URL)"
 
-clean:  ## remove what was built (the virtual environment stays)
-	rm -rf _build
+clean:  ## remove what was built (the virtual environment and the grades of a course stay)
+	mkdir -p _build
+	find _build -mindepth 1 -maxdepth 1 ! -name course -exec rm -rf {} +

