@@ -1,0 +1,41 @@
+"""Exercises whose answers are kept, not computed: what is graded must not stand in the package."""
+
+import numpy as np
+
+from ._exercise import Exercise
+
+__all__ = ["stored_exercise"]
+
+
+def stored_exercise(name, task, answers, misconceptions):
+    """An exercise that knows the answers to its own inputs, and no way to find others.
+
+    Parameters
+    ----------
+    name, task, misconceptions
+        As for :class:`Exercise`.
+    answers : tuple of (Case, array)
+        The inputs, from plain to special, each with what is expected, to seven decimals or more.
+
+    Returns
+    -------
+    Exercise
+
+    Examples
+    --------
+    >>> from ._exercise import Case
+    >>> one = Case("two rows", {"x": np.array([[1, 2], [3, 4]])})
+    >>> exercise = stored_exercise("row_sums", "the sum of each row.", ((one, [3, 7]),), ())
+    >>> exercise.call, exercise.solution(np.array([[1, 2], [3, 4]]))
+    ('row_sums(x)', array([3, 7]))
+    """
+
+    def stored(*arguments):
+        for case, expected in answers:
+            inputs = case.inputs.values()
+            if all(np.array_equal(a, b) for a, b in zip(arguments, inputs, strict=True)):
+                return np.array(expected)
+        raise ValueError(f"the answers of {name} are kept for the inputs of its check alone")
+
+    stored.__name__ = name
+    return Exercise(task, stored, tuple(case for case, _ in answers), misconceptions)
