@@ -1,0 +1,67 @@
+// The editor of a cell, in the place of its code.
+
+import {
+  EditorState, EditorView, bracketMatching, classHighlighter, defaultKeymap, drawSelection, history,
+  historyKeymap, indentOnInput, indentUnit, indentWithTab, keymap, pythonLanguage, syntaxHighlighting,
+} from "./vendor/codemirror/codemirror.js";
+
+const LEAVE = "Tab indents; Escape, then Tab leaves the editor.";
+
+// Sizes as book.css gives them to code, so that nothing moves when the editor takes its place.
+const theme = EditorView.theme({
+  "&": { color: "var(--pst-color-text-base)", fontSize: "0.85rem" },
+  "&.cm-focused": { outline: "3px solid var(--book-accent)", outlineOffset: "-1px", borderRadius: "8px" },
+  ".cm-scroller": { fontFamily: "var(--pst-font-family-monospace)", lineHeight: "1.5", overflowX: "auto" },
+  ".cm-content": { padding: "0.85rem 0", caretColor: "var(--pst-color-text-base)" },
+  ".cm-line": { padding: "0 1rem" },
+  ".cm-cursor": { borderLeftColor: "var(--pst-color-text-base)", borderLeftWidth: "2px" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    background: "color-mix(in srgb, var(--book-accent) 30%, transparent) !important",
+  },
+  "&.cm-focused .cm-matchingBracket": { background: "none", outline: "1px solid var(--book-edge)" },
+  "@media (max-width: 575px)": {
+    "&": { fontSize: "0.8rem" },
+    ".cm-content": { padding: "0.7rem 0" },
+    ".cm-line": { padding: "0 0.8rem" },
+  },
+});
+
+export function makeEditor(text, code, name, { changed, run, runAndGoOn }) {
+  const does = (action) => () => (action(), true);
+  const view = new EditorView({
+    state: EditorState.create({
+      doc: code,
+      extensions: [
+        keymap.of([
+          { key: "Mod-Enter", run: does(run) },
+          { key: "Ctrl-Enter", run: does(run) },
+          { key: "Shift-Enter", run: does(runAndGoOn) },
+          indentWithTab,
+          ...historyKeymap,
+          ...defaultKeymap,
+        ]),
+        history(),
+        drawSelection(),
+        bracketMatching(),
+        indentOnInput(),
+        indentUnit.of("    "),
+        EditorState.tabSize.of(4),
+        pythonLanguage,
+        syntaxHighlighting(classHighlighter),
+        theme,
+        EditorView.contentAttributes.of({ "aria-label": name, "aria-description": LEAVE }),
+        EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
+      ],
+    }),
+  });
+  const frame = document.createElement("div");
+  frame.className = "live-editor";
+  frame.append(view.dom);
+  text.hidden = true;
+  text.after(frame);
+  return {
+    focus: () => view.focus(),
+    // One step of the editor's history, so that undoing it there works too.
+    replace: (code) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: code } }),
+  };
+}

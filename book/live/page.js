@@ -1,0 +1,214 @@
+// A page whose cells run: it holds their code, sends it to the worker one cell at a time, and puts
+// what comes back under the cell that it is from.
+
+import { makeEditor } from "./editor.js";
+import { Output } from "./output.js";
+
+export async function open({ root, place, chapter, bars }) {
+  const answer = await fetch(new URL(chapter, root));
+  if (!answer.ok) throw new Error(`${chapter}: ${answer.status}`);
+  return new Page(root, place, await answer.json(), bars);
+}
+
+class Page {
+  constructor(root, place, { cells, colab }, bars) {
+    Object.assign(this, { root, colab, queue: [], count: 0 });
+    const barOf = new Map(bars.map((bar) => [bar.parentElement.id, bar]));
+    this.cells = cells.map((cell) => new Cell(cell, barOf.get(cell.id), place, this));
+    document.documentElement.classList.add("live");
+    // An editor costs some milliseconds: it is made when its cell comes near.
+    const near = new IntersectionObserver(
+      (seen) => seen.filter((one) => one.isIntersecting).forEach(({ target }) => {
+        near.unobserve(target);
+        this.cells.find((cell) => cell.bar === target).edit();
+      }),
+      { rootMargin: "100% 0px" },
+    );
+    for (const cell of this.cells) if (cell.bar) near.observe(cell.bar);
+  }
+
+  run(id) {
+    const cell = this.cells.find((one) => one.id === id);
+    if (this.queue.includes(cell)) return;
+    this.queue.push(cell);
+    cell.waits("Waiting");
+    this.next();
+  }
+
+  // A cell runs after all earlier ones that this Python has not run as they now stand.
+  next() {
+    const target = this.queue[0];
+    if (this.current || !target) return;
+    const before = this.cells.slice(0, this.cells.indexOf(target));
+    const cell = before.find((one) => one.tried !== one.code) ?? target;
+    this.worker ??= this.startWorker();
+    this.current = { id: ++this.count, cell, target, started: performance.now() };
+    this.stage = this.worker.ready ? "" : "Starting Python";
+    this.tell();
+    cell.tried = cell.code;
+    cell.output?.begin();
+    this.worker.postMessage({ id: this.count, number: cell.number, source: cell.code });
+  }
+
+  startWorker() {
+    const worker = new Worker(new URL("worker.js", this.root), { type: "module" });
+    worker.onmessage = ({ data }) => this.receive(worker, data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.receive(worker, { kind: "broken", text: event.message ?? "a script did not load" });
+    };
+    return worker;
+  }
+
+  receive(worker, message) {
+    if (worker !== this.worker || !this.current) return; // from a Python that was stopped
+    if (message.kind === "broken") return this.broken(message.text);
+    if (message.kind === "stage") {
+      worker.ready ||= !message.text;
+      this.stage = message.text;
+      return this.tell();
+    }
+    const { id, cell } = this.current;
+    if (message.id !== id) return;
+    if (message.kind === "done") this.done(message.ok);
+    else cell.output?.add(message, this.colab);
+    if (message.kind === "traceback") this.error = message.text.split("\n").pop();
+  }
+
+  tell() {
+    const { cell, target } = this.current;
+    const first = cell === target || !cell.bar || this.stage ? "" : ` cell ${cell.number} first`;
+    target.waits(`${this.stage || "Running"}${first} …`);
+  }
+
+  done(ok) {
+    const { cell, target, started } = this.current;
+    this.current = undefined;
+    cell.output?.end();
+    if (cell === target || !ok) {
+      this.queue.shift();
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      if (cell !== target) target.rests(`Cell ${cell.number} stopped with an error, so this one did not run. Run again goes on without it.`);
+      else target.rests(ok ? `Done in ${seconds} s.` : "Stopped with an error.");
+    }
+    this.next();
+  }
+
+  broken(reason) {
+    const memory = /memory/i.test(reason);
+    this.end(memory
+      ? "Python ran out of memory and has to start anew; the earlier cells run again first."
+      : `Python could not be loaded (${reason}). Is there a connection? Run tries again.`);
+  }
+
+  stop(cell) {
+    if (cell !== this.queue[0]) {
+      this.queue = this.queue.filter((one) => one !== cell);
+      return cell.rests("");
+    }
+    this.end("Stopped. The next run starts Python anew, the earlier cells first.");
+  }
+
+  end(text) {
+    const { cell, target } = this.current;
+    this.worker.terminate();
+    this.worker = this.current = undefined;
+    cell.output?.end();
+    for (const one of this.cells) one.tried = undefined;
+    for (const one of this.queue.splice(0)) one.rests(one === target ? text : "");
+  }
+
+  after(cell) {
+    return this.cells.slice(this.cells.indexOf(cell) + 1).find((one) => one.bar);
+  }
+}
+
+class Cell {
+  constructor({ id, number, source }, bar, place, page) {
+    Object.assign(this, { id, number, bar, page, original: source, key: `${place}#${id}` });
+    this.code = (bar && stored(this.key)) ?? source;
+    if (!bar) return;
+    this.output = new Output(bar.parentElement, number);
+    this.button = bar.querySelector(".live-run");
+    this.status = bar.querySelector(".live-status");
+    this.reset = document.createElement("button");
+    this.reset.type = "button";
+    this.reset.className = "live-reset";
+    this.reset.onclick = () => this.resetOrUndo();
+    this.button.after(this.reset);
+    this.showReset();
+    this.rests(this.status.textContent);
+  }
+
+  edit() {
+    if (this.editor) return;
+    const text = this.bar.parentElement.querySelector(".cell_input > div");
+    this.editor = makeEditor(text, this.code, `Code of cell ${this.number}`, {
+      changed: (code) => this.changed(code),
+      run: () => this.page.run(this.id),
+      runAndGoOn: () => {
+        this.page.run(this.id);
+        const next = this.page.after(this);
+        next?.edit();
+        next?.editor.focus();
+      },
+    });
+  }
+
+  changed(code) {
+    this.code = code;
+    store(this.key, code === this.original ? null : code);
+    this.showReset();
+  }
+
+  resetOrUndo() {
+    this.edit();
+    const edited = this.code !== this.original;
+    const text = edited ? this.original : this.before;
+    this.before = edited ? this.code : undefined;
+    this.editor.replace(text);
+    if (edited && this.tried !== this.original) this.output.restore();
+    this.rests(edited ? "The book's code again." : "Your code again.");
+    this.showReset();
+  }
+
+  showReset() {
+    const edited = this.code !== this.original;
+    this.reset.textContent = edited ? "Reset" : "Undo reset";
+    this.reset.setAttribute("aria-label", `${this.reset.textContent}, cell ${this.number}`);
+    this.reset.hidden = !edited && this.before === undefined;
+  }
+
+  waits(text) {
+    this.show("Stop", text, () => this.page.stop(this));
+  }
+
+  rests(text) {
+    this.show("Run", text, () => this.page.run(this.id));
+  }
+
+  show(action, text, onclick) {
+    this.button.textContent = action;
+    this.button.setAttribute("aria-label", `${action} cell ${this.number}`);
+    this.button.onclick = onclick;
+    this.bar.classList.toggle("live-busy", action === "Stop");
+    this.status.textContent = text;
+  }
+}
+
+function stored(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function store(key, text) {
+  try {
+    if (text === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, text);
+  } catch {
+    // No room, or storage is forbidden: the edit lasts as long as the page.
+  }
+}
