@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from minitransformer import exercises
-from minitransformer.exercises import CheckResult, check, names, solution
+from minitransformer.exercises import CheckResult, _check, check, names, solution
+from minitransformer.exercises._diagnosis import shown, where_different
 
 
 def softmax(scores):
@@ -229,6 +230,17 @@ def test_what_is_printed_is_kept_short_and_shown(capfd):
     assert capfd.readouterr().out == "after\n"
 
 
+def test_only_infinity_is_close_to_infinity():
+    """A misconception that overflows would otherwise explain every answer."""
+    came = np.array([1.0, np.inf, -np.inf, np.nan])
+    assert where_different(came, np.full(4, np.inf)).tolist() == [True, False, True, True]
+    assert where_different(2.5, np.inf)
+
+
+def test_a_function_among_the_inputs_is_shown_as_its_name():
+    assert shown(softmax) == "softmax"
+
+
 # --- the call and the answer ---------------------------------------------------------------------
 
 
@@ -310,11 +322,47 @@ def test_the_answer_is_the_same_each_time():
     assert isinstance(check("softmax", softmax), CheckResult)
 
 
+def stub_of_any(*arguments): ...
+
+
+def modules(kind):
+    files = sorted(Path(exercises.__file__).parent.glob(f"{kind}_*.py"))
+    assert len(files) >= 2
+    return [import_module(f"minitransformer.exercises.{path.stem}") for path in files]
+
+
 def test_names_are_unique_and_in_the_order_of_the_chapters():
-    files = sorted(Path(exercises.__file__).parent.glob("chapter_*.py"))
-    chapters = [import_module(f"minitransformer.exercises.{path.stem}") for path in files]
-    assert len(chapters) >= 2
-    assert names() == [exercise.name for chapter in chapters for exercise in chapter.EXERCISES]
+    chapters = [exercise.name for module in modules("chapter") for exercise in module.EXERCISES]
+    assignments = [
+        f"a{module.__name__.rpartition('_')[2]}.{exercise.name}"
+        for module in modules("assignment")
+        for exercise in module.EXERCISES
+    ]
+    assert names() == chapters + assignments
+    assert len(set(names())) == len(names())
+
+
+@pytest.mark.parametrize("name", ["softmax", "a1.softmax_along"])
+def test_a_module_that_cannot_be_imported_breaks_no_other(name, monkeypatch):
+    working = _check._modules()
+    modules = "chapter_00", "assignment_0", *working
+    monkeypatch.setattr(_check, "_modules", lambda: modules)
+    assert check(name, stub_of_any).status == "open"
+    with pytest.raises(ValueError, match="chapter_00 cannot be imported") as raised:
+        check("a0.lost", stub_of_any)
+    assert "assignment_0 cannot be imported (ModuleNotFoundError" in str(raised.value)
+    assert "softmax, " in str(raised.value)
+
+
+def test_a_question_of_an_assignment_is_called_by_both_names():
+    result = check("a1.softmax_along", stub_of_any)
+    assert result.name == "a1.softmax_along"
+    assert "softmax_along(scores, axis, temperature) is to return" in result.message
+    wrong = check("a1.softmax_along", lambda scores, axis, temperature: scores)
+    assert repr(wrong).startswith("✗ a1.softmax_along: not right yet.")
+    assert "check('a1.softmax_along', softmax_along)" in check("a1.softmax_along", 1).message
+    with pytest.raises(ValueError, match="is graded"):
+        solution("a1.softmax_along")
 
 
 def test_only_numpy_is_needed():

@@ -32,7 +32,8 @@ each_chapter = pytest.mark.parametrize("path", WITH_EXERCISES, ids=lambda path: 
 
 def test_every_exercise_stands_in_a_chapter():
     found = [CHECK.fullmatch(t[1].source)["name"] for p in WITH_EXERCISES for t in triples(read(p))]
-    assert sorted(found) == sorted(exercises.names())
+    # A dot stands in the names of assignments' questions.
+    assert sorted(found) == sorted(name for name in exercises.names() if "." not in name)
 
 
 @each_chapter

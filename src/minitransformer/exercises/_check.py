@@ -1,5 +1,6 @@
 """Try an attempt on every input of an exercise and say what came of it."""
 
+import dataclasses
 import difflib
 import functools
 import inspect
@@ -21,12 +22,12 @@ TIME_LIMIT = 5.0  # seconds for all inputs of an exercise together
 
 
 def names():
-    """The names of all exercises, in the order of the chapters.
+    """The names of all exercises, in the order of the chapters, then those of the assignments.
 
-    >>> "softmax" in names()
-    True
+    >>> "softmax" in names(), "a1.softmax_along" in names()
+    (True, True)
     """
-    return list(_exercises())
+    return [name for module in _modules() for name in _exercises(module)]
 
 
 def check(name, attempt):
@@ -66,7 +67,8 @@ def check(name, attempt):
     exercise = find(name)
     if not callable(attempt):
         message = (
-            f"check takes your function itself, without brackets: check({name!r}, {name}). "
+            "check takes your function itself, without brackets: "
+            f"check({name!r}, {exercise.name}). "
             f"It got a {type(attempt).__name__}."
         )
         return CheckResult(name, "wrong", message)
@@ -76,26 +78,49 @@ def check(name, attempt):
         outcome = _running.run(call, max(0, end - time.monotonic()))
         result = _judge(exercise, case, attempt, outcome)
         if result is not None:
-            return result
+            return dataclasses.replace(result, name=name)
     message = f"All {len(exercise.cases)} inputs give what is expected."
     return CheckResult(name, "right", message)
 
 
 @functools.cache
-def _exercises():
-    here = Path(__file__).parent.glob("chapter_*.py")
-    modules = (import_module(f"{__package__}.{name}") for name in sorted(p.stem for p in here))
-    return {exercise.name: exercise for module in modules for exercise in module.EXERCISES}
+def _modules():
+    here = Path(__file__).parent
+    kinds = "chapter_*.py", "assignment_*.py"
+    return tuple(file.stem for kind in kinds for file in sorted(here.glob(kind)))
+
+
+@functools.cache
+def _exercises(module):
+    """The exercises of a module by name; those of assignment 1 begin with ``a1.``"""
+    kind, _, number = module.partition("_")
+    prefix = f"a{number}." if kind == "assignment" else ""
+    exercises = import_module(f"{__package__}.{module}").EXERCISES
+    return {prefix + exercise.name: exercise for exercise in exercises}
 
 
 def find(name):
-    """The exercise of that name; where there is none, the error lists the near ones."""
-    exercises = _exercises()
-    if name in exercises:
-        return exercises[name]
-    near = difflib.get_close_matches(str(name), exercises, n=3, cutoff=0.5)
+    """The exercise of that name; where there is none, the error lists the near ones.
+
+    Modules are imported one by one until it is found, an assignment's own first, so that one that
+    cannot be imported takes no exercises with it but its own.
+    """
+    own = f"assignment_{str(name).partition('.')[0][1:]}"
+    known, broken = [], ""
+    for module in sorted(_modules(), key=lambda module: module != own):
+        try:
+            exercises = _exercises(module)
+        except Exception as error:
+            broken += f"{module} cannot be imported ({type(error).__name__}: {error}); "
+            continue
+        if name in exercises:
+            return exercises[name]
+        known += exercises
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-    raise ValueError(f"there is no exercise {name!r}; {hint}All of them: {', '.join(exercises)}")
+    raise ValueError(
+        f"there is no exercise {name!r}; {broken}{hint}All of them: {', '.join(known)}"
+    )
 
 
 def _try(attempt, case):

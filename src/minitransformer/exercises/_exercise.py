@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Case", "Exercise", "Misconception"]
+__all__ = ["Case", "Exercise", "Misconception", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,18 @@ class Case:
     ----------
     about : str
         Completes the sentence "this was tried on ...".
-    inputs : mapping of str to array
+    inputs : mapping of str to array, number or function
         The arguments, in the order in which the attempt takes them.
     """
 
     about: str
-    inputs: Mapping[str, np.ndarray]
+    inputs: Mapping[str, object]
 
     def arguments(self):
         """Fresh copies, so that nothing an attempt does to them outlives the call."""
-        return [np.array(array) for array in self.inputs.values()]
+        return [
+            np.array(one) if isinstance(one, np.ndarray) else one for one in self.inputs.values()
+        ]
 
 
 @dataclass(frozen=True)
@@ -75,3 +77,13 @@ class Exercise:
     def call(self):
         """How the function is called, for example ``softmax(scores)``."""
         return f"{self.name}({', '.join(self.cases[0].inputs)})"
+
+
+def numbers(start, *shape):
+    """An array of numbers from -2 to 2 with one decimal, the same everywhere.
+
+    >>> numbers(1, 2, 3)
+    array([[ 1.7,  0.9, -1.9],
+           [-0.4,  2. , -0.2]])
+    """
+    return np.round(2 * np.sin(1.7 * np.arange(np.prod(shape)) + start), 1).reshape(shape)
