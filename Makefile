@@ -13,7 +13,7 @@ ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test processors chapters lint format bench assignments mutation measurements lock set-repository clean
+.PHONY: help book serve test processors chapters lint format bench assignments grade mutation measurements lock set-repository clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -62,6 +62,11 @@ bench: $(READY)  ## measure, side by side, and print the tables
 COURSE := PYTHONPATH=tools OMP_NUM_THREADS=1 $(BIN)/python -m course
 assignments: $(READY)  ## make the student versions of the assignments (ASSIGNMENT=a1 for one)
 	$(COURSE) assignments $(ASSIGNMENT)
+
+grade: $(READY)  ## grade a folder of submissions: make grade ASSIGNMENT=a1 SUBMISSIONS=folder
+	$(COURSE) grade "$(ASSIGNMENT)" "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") \
+	    $(if $(filter hold,$(FEEDBACK)),--hold) $(if $(UNSAFE),--unsafe) \
+	    $(if $(TIMEOUT),--timeout $(TIMEOUT))
 
 mutation: $(READY)  ## try known-wrong answers on the hidden tests, and print what is caught
 	$(COURSE) mutation $(ASSIGNMENT)

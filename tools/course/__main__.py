@@ -9,6 +9,7 @@ from .sources import CourseError
 # Command: the module that has ``add_arguments(parser)`` and ``run(options)``, the exit status.
 COMMANDS = {
     "assignments": "release",
+    "grade": "grade",
     "mutation": "mutation",
 }
 

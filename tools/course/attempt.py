@@ -1,0 +1,157 @@
+"""Grade one submission, in a process of its own: ``python -m course.attempt JOB``.
+
+JOB is a JSON file that says what to grade and how; the result is another, written at the end. The
+process ends when the one that started it does, and the box of the student's code with it.
+"""
+
+import dataclasses
+import json
+import os
+import secrets
+import sys
+import threading
+from pathlib import Path
+
+import nbformat.v4 as v4
+from notebooks import read, to_text, write_atomically
+
+from . import hidden
+from .execute import NoKernel, Session
+from .feedback import hidden_lines, without
+from .marks import GRADED, NOT_GRADED, STOPPED, UNREADABLE
+from .normalise import Unreadable, match, normalise, read_submission
+from .sandbox import Limits
+from .sources import grade_id, role
+
+OPEN = "not attempted"
+INCOMPLETE = "the test did not run to its end"
+
+
+def grade_files(files, released, source, limits, unsafe=False):
+    """Take the notebook that fits best, run it and judge its tests.
+
+    Parameters
+    ----------
+    files : list of paths
+        What a student handed in; of files that fit alike, the last is taken.
+    released, source : notebooks
+        The student version and the instructor's.
+    limits : Limits
+    unsafe : bool
+        Without a sandbox.
+
+    Returns
+    -------
+    tuple
+        The executed notebook (None if there is none) and a dictionary: ``status`` (``graded``,
+        ``stopped`` or ``unreadable``), ``reason``, ``file``, ``notes``, and by test cell in
+        ``tests`` its ``passed``, ``status`` and ``message``.
+    """
+    path, submitted, reasons = _best(files, released)
+    if submitted is None:
+        return None, nothing(UNREADABLE, reasons)
+    normal = normalise(submitted, released, source)
+    with Session(limits, unsafe) as session:
+        tests, stops = _run(normal.notebook, session)
+    found = {"status": STOPPED if stops else GRADED, "reason": "; ".join(stops)}
+    return normal.notebook, found | {"file": str(path), "notes": normal.notes, "tests": tests}
+
+
+def nothing(status, reason):
+    """What is told of a submission that did not run."""
+    return {"status": status, "reason": reason, "file": "", "notes": []}
+
+
+def _best(files, released):
+    best, reasons = (0, None, None), []
+    for path in map(Path, files):
+        try:
+            notebook = read_submission(path)
+        except Unreadable as error:
+            reasons.append(f"{path.name}: {error}")
+            continue
+        found = match(notebook.cells, released.cells)
+        fit = sum(bool(role(released.cells[n])) for n in found)
+        if not fit:
+            reasons.append(f"{path.name}: no cell of this assignment is in it")
+        elif fit >= best[0]:
+            best = (fit, path, notebook)
+    return *best[1:], "; ".join(reasons)
+
+
+def _run(notebook, session):
+    """Run the cells in order, outputs and all; what the tests gave, and what was stopped."""
+    tests, stops = {}, []
+    lines = hidden_lines(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type != "code" or role(cell) == "check":  # checks give no points
+            continue
+        if role(cell) == "test":
+            result = _judge(cell, session, tests, lines)
+        else:
+            result = session.run(cell.source, again=True)
+            cell.outputs = result.outputs
+        if result.status not in ("ok", "error"):
+            name = grade_id(cell) or "a cell"
+            stops.append(f"{name}: {result.reason}")
+    return tests, list(dict.fromkeys(stops))
+
+
+def _judge(cell, session, tests, lines):
+    """Run a test cell; keep of its outputs the verdict alone, as they may tell what is hidden."""
+    secret = secrets.token_hex(16)  # for this cell alone: none can be known beforehand
+    result = session.run(hidden.guarded(cell.source, hidden.token(secret, grade_id(cell))))
+    cell.outputs = result.outputs
+    passed = result.status == "ok" and hidden.passed(cell, secret)
+    reason = OPEN if result.reason == "NotImplementedError" else result.reason
+    message = "" if passed else without(lines, reason or INCOMPLETE)
+    cell.outputs = [] if passed else [_verdict(message)]
+    tests[grade_id(cell)] = {"passed": passed, "status": result.status, "message": message}
+    return result
+
+
+def _verdict(message):
+    kind, _, text = message.partition(": ")
+    return v4.new_output("error", ename=kind, evalue=text, traceback=[message])
+
+
+def main(job):
+    """Grade what the JSON file ``job`` says, and write the result beside it."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    job = Path(job)
+    said = json.loads(job.read_text(encoding="utf-8"))
+    limits = Limits(**said["limits"])
+    released, source = read(said["released"]), read(said["source"])
+    try:
+        notebook, found = grade_files(said["files"], released, source, limits, said["unsafe"])
+    except NoKernel as error:
+        notebook, found = (
+            None,
+            {"status": NOT_GRADED, "reason": str(error), "file": "", "notes": []},
+        )
+    if notebook is not None:
+        write_atomically(job.with_name("executed.ipynb"), to_text(notebook))
+    write_atomically(job.with_name("result.json"), json.dumps(found))
+
+
+def job_text(files, released, source, limits, unsafe):
+    """The text of a job for :func:`main`."""
+    return json.dumps(
+        {
+            "files": [str(path) for path in files],
+            "released": str(released),
+            "source": str(source),
+            "limits": dataclasses.asdict(limits),
+            "unsafe": unsafe,
+        }
+    )
+
+
+def _end_with_parent():
+    """The parent holds the other end of standard input: it closes when that one is gone."""
+    os.read(0, 1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
