@@ -16,6 +16,7 @@ from minitransformer.generation import (
     top_k_logits,
     top_p_logits,
 )
+from minitransformer.hooks import hooked
 from minitransformer.models import Config, Decoder, EncoderDecoder
 
 torch.set_num_threads(1)
@@ -361,6 +362,38 @@ def test_the_layout_for_decoding_changes_no_token_and_no_value():
     assert model.blocks[0].mlp.up_proj.weight.grad.abs().max() > 0
     assert not model.bfloat16().lm_head.weight.is_contiguous()  # a change of dtype keeps the order
     assert lay_out_for_decoding(model).lm_head.weight.is_contiguous()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "columns", "batch", "without"),
+    [
+        (torch.bfloat16, False, 1, True),
+        (torch.bfloat16, True, 1, False),
+        (torch.bfloat16, False, 2, False),
+        (torch.float32, False, 1, False),
+    ],
+)
+def test_one_bfloat16_token_is_multiplied_without_onednn(dtype, columns, batch, without):
+    model = decoder("llama").to(dtype)
+    if columns:
+        model.embed.weight.data = model.embed.weight.data.T.contiguous().T
+    seen = []
+
+    def look(tensor, hook):
+        seen.append((tensor.shape[1], torch.backends.mkldnn.enabled))
+
+    with hooked(model, [("blocks.1.hook_resid_post", look)]):
+        generate(model, tokens_of(batch, 5), 3)
+    assert seen == [(5, True), (1, not without), (1, not without)]
+    assert torch.backends.mkldnn.enabled
+
+    def fail(tensor, hook):
+        raise RuntimeError("in the middle")
+
+    failing = hooked(model, [("blocks.1.hook_resid_post", fail)])
+    with pytest.raises(RuntimeError, match="in the middle"), failing:
+        generate(model, tokens_of(1, 1), 2)
+    assert torch.backends.mkldnn.enabled
 
 
 FOUR = tokens_of(2, 4)
