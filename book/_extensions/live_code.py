@@ -151,7 +151,12 @@ def write(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir) / FOLDER
-    shutil.copytree(SOURCE, folder, dirs_exist_ok=True)
+    for old in folder.glob("*"):
+        if old.name != "chapters":  # of which a build writes only what changed
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+    shutil.copytree(
+        SOURCE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
     write_library(folder / "minitransformer.zip")
     place = app.config.live_pyodide
     if is_self_hosted():

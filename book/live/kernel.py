@@ -43,9 +43,7 @@ class Kernel:
         self.text = _Text(send)
         self.origins = {}  # name: the number of the cell that bound it
         builtins.input = _no_input
-        sys.modules["IPython"] = types.ModuleType("IPython")
-        sys.modules["IPython.display"] = types.ModuleType("IPython.display")
-        sys.modules["IPython.display"].display = self.display
+        _stand_in_for_ipython(self.display)
 
     def packages(self, source):
         """The packages to load before a cell with this code runs."""
@@ -105,10 +103,11 @@ class Kernel:
         for value in values:
             forms = value if raw else _forms(value)
             about = (metadata or {}).get("image/svg+xml", {}).get("alt", "")
-            self.text.flush()
             if svg := forms.get("image/svg+xml"):
+                self.text.flush()
                 self.send("svg", svg, about or f"Plot of cell {self.number}")
             elif html := forms.get("text/html"):
+                self.text.flush()
                 self.send("html", html, "")
             else:
                 self.text.write("out", forms.get("text/plain", repr(value)) + "\n")
@@ -187,6 +186,14 @@ class _Stream(io.TextIOBase):
 
     def flush(self):
         self.text.flush()
+
+
+def _stand_in_for_ipython(display):
+    """The part of IPython that the library uses, and what matplotlib then asks of it."""
+    package, module = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+    package.version_info, package.get_ipython = (9, 0, 0), lambda: None
+    package.display, module.display = module, display
+    sys.modules.update({"IPython": package, "IPython.display": module})
 
 
 def _no_input(*_):

@@ -63,11 +63,13 @@ export class Output {
 
   clear() {
     this.fresh = false;
+    this.box.dataset.live = ""; // not what is stored any more
     this.box.replaceChildren();
     this.box.hidden = true;
   }
 
   restore() {
+    delete this.box.dataset.live;
     this.box.replaceChildren(...this.stored);
     this.box.hidden = !this.stored.length;
   }
