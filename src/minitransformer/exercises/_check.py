@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _running
 from ._diagnosis import as_answer, explain, same, shown, where_different
+from ._exercise import same_input
 from ._result import CheckResult
 
 __all__ = ["TIME_LIMIT", "check", "find", "names"]
@@ -137,7 +138,7 @@ def _try(attempt, case):
     changed = [
         name
         for (name, before), after in zip(case.inputs.items(), arguments, strict=True)
-        if not np.array_equal(before, after)
+        if not same_input(before, after)
     ]
     return answer, parts, changed
 

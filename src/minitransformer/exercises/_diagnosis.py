@@ -200,7 +200,7 @@ def _sums_to_one(array):
 def _about_places(sizes, expected):
     wrong = where_different(sizes, expected)
     if wrong.size == 1:
-        return "The number is wrong."
+        return "The answer is wrong."
     return f"{wrong.sum()} of {wrong.size} numbers are wrong."
 
 

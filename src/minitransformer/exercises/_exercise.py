@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Case", "Exercise", "Misconception", "numbers"]
+__all__ = ["Case", "Exercise", "Misconception", "numbers", "same_input"]
 
 
 @dataclass(frozen=True)
@@ -87,3 +87,17 @@ def numbers(start, *shape):
            [-0.4,  2. , -0.2]])
     """
     return np.round(2 * np.sin(1.7 * np.arange(np.prod(shape)) + start), 1).reshape(shape)
+
+
+def same_input(one, other):
+    """Whether two inputs of a case are equal; NaN is equal to NaN here.
+
+    >>> same_input(np.array([1.0, np.nan]), np.array([1.0, np.nan])), same_input(2, np.array([2]))
+    (True, False)
+    """
+    if callable(one) or callable(other):
+        return one is other
+    one, other = np.asarray(one), np.asarray(other)
+    return one.shape == other.shape and bool(
+        np.all((one == other) | ((one != one) & (other != other)))
+    )

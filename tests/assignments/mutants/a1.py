@@ -595,7 +595,7 @@ TOLD = {
     "a1-scale": {
         "the temperature": "You returned the temperature",
         "entropy in bits": "in bits",
-        "the interval ends at ten": "The number is wrong",
+        "the interval ends at ten": "The answer is wrong",
         "a weight of 0 spoils the entropy": "",
         "maximum not subtracted": None,
         "the halves exchanged": "",

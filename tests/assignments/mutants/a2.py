@@ -2,139 +2,139 @@
 
 WRONG = {
     "a2-window": {
-        "the window counts the query itself": '''
+        "the window counts the query itself": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return (key <= place) & ((place - key < left) | (key < n_first))
-''',
-        "the first tokens are seen before they come": '''
+""",
+        "the first tokens are seen before they come": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return ((key <= place) & (place - key <= left)) | (key < n_first)
-''',
-        "the first tokens are not kept": '''
+""",
+        "the first tokens are not kept": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     gap = np.arange(n_queries)[:, None] + q_offset - np.arange(n_keys)
     return (gap >= 0) & (gap <= left)
-''',
-        "no window": '''
+""",
+        "no window": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     return np.tri(n_queries, n_keys, q_offset, dtype=bool)
-''',
-        "a window to both sides": '''
+""",
+        "a window to both sides": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return (abs(place - key) <= left) | (key < n_first) & (key <= place)
-''',
-        "q_offset ignored": '''
+""",
+        "q_offset ignored": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None], np.arange(n_keys)
     return (key <= place) & ((place - key <= left) | (key < n_first))
-''',
-        "always lined up with the last key": '''
+""",
+        "always lined up with the last key": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + n_keys - n_queries, np.arange(n_keys)
     return (key <= place) & ((place - key <= left) | (key < n_first))
-''',
-        "the wrong way round": '''
+""",
+        "the wrong way round": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return (key > place) | ((place - key > left) & (key >= n_first))
-''',
-        "zeros and ones": '''
+""",
+        "zeros and ones": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return ((key <= place) & ((place - key <= left) | (key < n_first))).astype(int)
-''',
-        "one first token too many": '''
+""",
+        "one first token too many": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0 or n_first < 0:
         raise ValueError("negative")
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return (key <= place) & ((place - key <= left) | (key <= n_first))
-''',
-        "negative numbers are not refused": '''
+""",
+        "negative numbers are not refused": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     place, key = np.arange(n_queries)[:, None] + q_offset, np.arange(n_keys)
     return (key <= place) & ((place - key <= left) | (key < n_first))
-''',
+""",
     },
     "a2-packed": {
-        "padding sees padding": '''
+        "padding sees padding": """
 def packed_mask(documents):
     same = documents[:, None, :, None] == documents[:, None, None, :]
     return same & np.tri(documents.shape[1], dtype=bool)
-''',
-        "later tokens are seen": '''
+""",
+        "later tokens are seen": """
 def packed_mask(documents):
     same = documents[:, None, :, None] == documents[:, None, None, :]
     return same & (documents != 0)[:, None, None, :]
-''',
-        "the texts see one another": '''
+""",
+        "the texts see one another": """
 def packed_mask(documents):
     real = documents > 0
     both = real[:, None, :, None] & real[:, None, None, :]
     return both & np.tri(documents.shape[1], dtype=bool)
-''',
-        "earlier texts are seen": '''
+""",
+        "earlier texts are seen": """
 def packed_mask(documents):
     real = documents > 0
     not_later = documents[:, None, None, :] <= documents[:, None, :, None]
     both = real[:, None, :, None] & real[:, None, None, :]
     return both & not_later & np.tri(documents.shape[1], dtype=bool)
-''',
-        "only the keys of the padding are hidden": '''
+""",
+        "only the keys of the padding are hidden": """
 def packed_mask(documents):
     real = (documents > 0)[:, None, None, :]
     return real & np.tri(documents.shape[1], dtype=bool)
-''',
-        "no axis for the heads": '''
+""",
+        "no axis for the heads": """
 def packed_mask(documents):
     same = documents[:, :, None] == documents[:, None, :]
     return same & (documents > 0)[:, None, :] & np.tri(documents.shape[1], dtype=bool)
-''',
-        "the axis for the heads in front": '''
+""",
+        "the axis for the heads in front": """
 def packed_mask(documents):
     same = documents[:, :, None] == documents[:, None, :]
     mask = same & (documents > 0)[:, None, :] & np.tri(documents.shape[1], dtype=bool)
     return mask[None]
-''',
-        "only later tokens are seen": '''
+""",
+        "only later tokens are seen": """
 def packed_mask(documents):
     same = documents[:, None, :, None] == documents[:, None, None, :]
     return same & (documents > 0)[:, None, None] & np.tri(documents.shape[1], dtype=bool).T
-''',
-        "a token does not see itself": '''
+""",
+        "a token does not see itself": """
 def packed_mask(documents):
     same = documents[:, None, :, None] == documents[:, None, None, :]
     return same & (documents > 0)[:, None, None] & np.tri(documents.shape[1], k=-1, dtype=bool)
-''',
-        "zeros and ones": '''
+""",
+        "zeros and ones": """
 def packed_mask(documents):
     same = documents[:, None, :, None] == documents[:, None, None, :]
     return same * (documents > 0)[:, None, None] * np.tri(documents.shape[1], dtype=int)
-''',
+""",
     },
     "a2-slots": {
-        "the formula alone": '''
+        "the formula alone": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
@@ -142,8 +142,8 @@ def masked_attention(query, key, value, mask):
     scores = np.where(mask, scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True) @ value
-''',
-        "garbage in the values comes through": '''
+""",
+        "garbage in the values comes through": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
@@ -153,12 +153,12 @@ def masked_attention(query, key, value, mask):
     powers = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
     total = powers.sum(axis=-1, keepdims=True)
     return powers / np.where(total == 0, 1, total) @ value
-''',
-        "the library alone": '''
+""",
+        "the library alone": """
 def masked_attention(query, key, value, mask):
     return scaled_dot_product_attention(query, key, value, mask)[0]
-''',
-        "NaN cleaned from the output": '''
+""",
+        "NaN cleaned from the output": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
@@ -166,8 +166,8 @@ def masked_attention(query, key, value, mask):
     scores = np.where(mask, scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.nan_to_num(powers / powers.sum(axis=-1, keepdims=True) @ value)
-''',
-        "a large negative number": '''
+""",
+        "a large negative number": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
@@ -176,20 +176,20 @@ def masked_attention(query, key, value, mask):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     value = np.nan_to_num(value, posinf=0, neginf=0)
     return powers / powers.sum(axis=-1, keepdims=True) @ value
-''',
-        "masked after the softmax": '''
+""",
+        "masked after the softmax": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
     scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(key.shape[-1])
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.where(mask, powers / powers.sum(axis=-1, keepdims=True), 0) @ value
-''',
-        "the wrong way round": '''
+""",
+        "the wrong way round": """
 def masked_attention(query, key, value, mask):
     return scaled_dot_product_attention(query, key, np.nan_to_num(value), ~mask)[0]
-''',
-        "the masked scores are 0": '''
+""",
+        "the masked scores are 0": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
@@ -197,13 +197,13 @@ def masked_attention(query, key, value, mask):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     value = np.nan_to_num(value, posinf=0, neginf=0)
     return powers / powers.sum(axis=-1, keepdims=True) @ value
-''',
-        "no scale": '''
+""",
+        "no scale": """
 def masked_attention(query, key, value, mask):
     value = np.nan_to_num(value, posinf=0, neginf=0)
     return scaled_dot_product_attention(query, key, value, mask, scale=1.0)[0]
-''',
-        "infinity stays": '''
+""",
+        "infinity stays": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
@@ -214,44 +214,44 @@ def masked_attention(query, key, value, mask):
     powers = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
     total = powers.sum(axis=-1, keepdims=True)
     return powers / np.where(total == 0, 1, total) @ value
-''',
-        "numbers are taken as masks": '''
+""",
+        "numbers are taken as masks": """
 def masked_attention(query, key, value, mask):
     mask = mask.astype(bool)
     value = np.nan_to_num(value, posinf=0, neginf=0)
     return scaled_dot_product_attention(query, key, value, mask)[0]
-''',
-        "hides a value if one query may not see it": '''
+""",
+        "hides a value if one query may not see it": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != bool:
         raise TypeError("mask")
     seen = np.broadcast_to(mask, (*query.shape[:-1], key.shape[-2])).all(axis=-2)
     value = np.where(seen[..., None], value, 0)
     return scaled_dot_product_attention(query, key, value, mask)[0]
-''',
+""",
     },
     "a2-leaks": {
-        "always yes": '''
+        "always yes": """
 def looks_ahead(attention, x):
     return True
-''',
-        "always no": '''
+""",
+        "always no": """
 def looks_ahead(attention, x):
     return False
-''',
-        "changes the last token alone": '''
+""",
+        "changes the last token alone": """
 def looks_ahead(attention, x):
     changed = x.copy()
     changed[-1] = np.sin(np.arange(x.shape[1]) + 1)
     return bool(abs(attention(changed) - attention(x))[:-1].max() > 1e-6)
-''',
-        "looks at the first output alone": '''
+""",
+        "looks at the first output alone": """
 def looks_ahead(attention, x):
     changed = x.copy()
     changed[1:] += np.sin(np.arange(x.shape[1]) + 1)
     return bool(abs(attention(changed) - attention(x))[0].max() > 1e-6)
-''',
-        "looks at the next token alone": '''
+""",
+        "looks at the next token alone": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x.copy()
@@ -259,8 +259,8 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[place - 1].max() > 1e-6:
             return True
     return False
-''',
-        "compares the changed token's own output too": '''
+""",
+        "compares the changed token's own output too": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x.copy()
@@ -268,8 +268,8 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[: place + 1].max() > 1e-6:
             return True
     return False
-''',
-        "looks back": '''
+""",
+        "looks back": """
 def looks_ahead(attention, x):
     for place in range(len(x) - 1):
         changed = x.copy()
@@ -277,8 +277,8 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[place + 1 :].max() > 1e-6:
             return True
     return False
-''',
-        "takes rounding for a leak": '''
+""",
+        "takes rounding for a leak": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x.copy()
@@ -286,8 +286,8 @@ def looks_ahead(attention, x):
         if (attention(changed) != attention(x))[:place].any():
             return True
     return False
-''',
-        "takes a weak leak for rounding": '''
+""",
+        "takes a weak leak for rounding": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x.copy()
@@ -295,8 +295,8 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[:place].max() > 1e-2:
             return True
     return False
-''',
-        "adds a constant to a token": '''
+""",
+        "adds a constant to a token": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x.copy()
@@ -304,8 +304,8 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[:place].max() > 1e-6:
             return True
     return False
-''',
-        "doubles a token": '''
+""",
+        "doubles a token": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x.copy()
@@ -313,8 +313,8 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[:place].max() > 1e-6:
             return True
     return False
-''',
-        "changes x itself": '''
+""",
+        "changes x itself": """
 def looks_ahead(attention, x):
     for place in range(1, len(x)):
         changed = x
@@ -322,83 +322,83 @@ def looks_ahead(attention, x):
         if abs(attention(changed) - attention(x))[:place].max() > 1e-6:
             return True
     return False
-''',
+""",
     },
     "a2-cache": {
-        "top-left": '''
+        "top-left": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     mask = np.tri(n_new, n_slots, dtype=bool)
     return np.tile(mask, (len(lengths), 1, 1, 1))
-''',
-        "bottom-right": '''
+""",
+        "bottom-right": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     mask = np.tri(n_new, n_slots, n_slots - n_new, dtype=bool)
     return np.tile(mask, (len(lengths), 1, 1, 1))
-''',
-        "a new token does not see itself": '''
+""",
+        "a new token does not see itself": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     return np.stack([np.tri(n_new, n_slots, n - 1, dtype=bool)[None] for n in lengths])
-''',
-        "one slot too far": '''
+""",
+        "one slot too far": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     return np.stack([np.tri(n_new, n_slots, n + 1, dtype=bool)[None] for n in lengths])
-''',
-        "all new tokens see one another": '''
+""",
+        "all new tokens see one another": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     row = np.arange(n_slots) < lengths[:, None, None, None] + n_new
     return np.repeat(row, n_new, axis=2)
-''',
-        "the cache alone": '''
+""",
+        "the cache alone": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     row = np.arange(n_slots) < lengths[:, None, None, None]
     return np.repeat(row, n_new, axis=2)
-''',
-        "the longest cache for all": '''
+""",
+        "the longest cache for all": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     return np.stack([np.tri(n_new, n_slots, max(lengths), dtype=bool)[None] for _ in lengths])
-''',
-        "no axis for the heads": '''
+""",
+        "no axis for the heads": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     return np.stack([np.tri(n_new, n_slots, n, dtype=bool) for n in lengths])
-''',
-        "zeros and ones": '''
+""",
+        "zeros and ones": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new > n_slots:
         raise ValueError("full")
     return np.stack([np.tri(n_new, n_slots, n)[None] for n in lengths])
-''',
-        "a full cache is not refused": '''
+""",
+        "a full cache is not refused": """
 def cache_mask(lengths, n_new, n_slots):
     return np.stack([np.tri(n_new, n_slots, n, dtype=bool)[None] for n in lengths])
-''',
-        "refuses the last slot": '''
+""",
+        "refuses the last slot": """
 def cache_mask(lengths, n_new, n_slots):
     if max(lengths) + n_new >= n_slots:
         raise ValueError("full")
     return np.stack([np.tri(n_new, n_slots, n, dtype=bool)[None] for n in lengths])
-''',
+""",
     },
 }
 
 RIGHT = {
     "a2-window": {
-        "in loops": '''
+        "in loops": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if min(left, n_first) < 0:
         raise ValueError("left and n_first count tokens")
@@ -407,8 +407,8 @@ def window_mask(n_queries, n_keys, q_offset, left, n_first):
         for j in range(min(n_keys, i + q_offset + 1)):
             mask[i, j] = j < n_first or j >= i + q_offset - left
     return mask
-''',
-        "from triangles": '''
+""",
+        "from triangles": """
 def window_mask(n_queries, n_keys, q_offset, left, n_first):
     if left < 0:
         raise ValueError("left")
@@ -418,10 +418,10 @@ def window_mask(n_queries, n_keys, q_offset, left, n_first):
     far = np.tri(n_queries, n_keys, q_offset - left - 1, dtype=bool)
     far[:, :n_first] = False
     return past & ~far
-''',
+""",
     },
     "a2-packed": {
-        "in loops": '''
+        "in loops": """
 def packed_mask(documents):
     batch, time = documents.shape
     mask = np.zeros((batch, 1, time, time), dtype=bool)
@@ -430,23 +430,23 @@ def packed_mask(documents):
         if number:
             mask[row, 0, query, : query + 1] = documents[row, : query + 1] == number
     return mask
-''',
-        "padding made unlike itself": '''
+""",
+        "padding made unlike itself": """
 def packed_mask(documents):
     asking, answering = np.where(documents, documents, -1), documents
     same = np.equal(asking[:, None, :, None], answering[:, None, None, :])
     return np.tril(same)
-''',
+""",
     },
     "a2-slots": {
-        "the library, with a clean cache": '''
+        "the library, with a clean cache": """
 def masked_attention(query, key, value, mask):
     whole = np.broadcast_to(mask, (*query.shape[:-1], key.shape[-2]))
     unread = ~whole.any(axis=-2)[..., None]
     clean = np.where(unread, 0, key), np.where(unread, 0, value)
     return scaled_dot_product_attention(query, *clean, mask)[0]
-''',
-        "query by query": '''
+""",
+        "query by query": """
 def masked_attention(query, key, value, mask):
     if mask.dtype != np.bool_:
         raise TypeError("not a mask")
@@ -459,23 +459,23 @@ def masked_attention(query, key, value, mask):
             powers = np.exp(scores - scores.max())
             output[place] = powers @ value[batch][seen] / powers.sum()
     return output
-''',
-        "whatever is not finite is 0": '''
+""",
+        "whatever is not finite is 0": """
 def masked_attention(query, key, value, mask):
     value = np.nan_to_num(value, nan=0.0, posinf=0.0, neginf=0.0)
     output, _ = scaled_dot_product_attention(query, key, value, mask=mask)
     return output
-''',
+""",
     },
     "a2-leaks": {
-        "the beginning alone": '''
+        "the beginning alone": """
 def looks_ahead(attention, x):
     whole = attention(x)
     return any(
         not np.allclose(attention(x[:n]), whole[:n], rtol=0, atol=1e-6) for n in range(1, len(x))
     )
-''',
-        "all later tokens replaced at random": '''
+""",
+        "all later tokens replaced at random": """
 def looks_ahead(attention, x):
     rng = np.random.default_rng(0)
     moved = 0.0
@@ -485,16 +485,16 @@ def looks_ahead(attention, x):
             changed[place + 1 :] = rng.normal(size=changed[place + 1 :].shape)
             moved = max(moved, np.max(abs(attention(changed) - attention(x))[: place + 1]))
     return bool(moved > 1e-6)
-''',
+""",
     },
     "a2-cache": {
-        "triangles": '''
+        "triangles": """
 def cache_mask(lengths, n_new, n_slots):
     if any(length + n_new > n_slots for length in lengths):
         raise ValueError("a text does not fit")
     return np.stack([np.tri(n_new, n_slots, length, dtype=bool)[None] for length in lengths])
-''',
-        "in loops": '''
+""",
+        "in loops": """
 def cache_mask(lengths, n_new, n_slots):
     mask = np.zeros((len(lengths), 1, n_new, n_slots), bool)
     for text, length in enumerate(lengths):
@@ -503,6 +503,76 @@ def cache_mask(lengths, n_new, n_slots):
         for new in range(n_new):
             mask[text, 0, new, : length + new + 1] = True
     return mask
-''',
+""",
+    },
+}
+
+# What the writer of a wrong answer is told; "" is any message, None is left to the graded tests.
+TOLD = {
+    "a2-window": {
+        "the window counts the query itself": "one key too narrow",
+        "the first tokens are seen before they come": "seen before they have come",
+        "the first tokens are not kept": "The first tokens are not kept",
+        "no window": "There is no window",
+        "a window to both sides": "opens to both sides",
+        "q_offset ignored": "q_offset is missing",
+        "always lined up with the last key": "You lined up the last query with the last key",
+        "the wrong way round": "the wrong way round",
+        "zeros and ones": None,
+        "one first token too many": "one first token too many",
+        "negative numbers are not refused": None,
+    },
+    "a2-packed": {
+        "padding sees padding": "Padding sees padding",
+        "later tokens are seen": "nothing is causal here",
+        "the texts see one another": "The texts see one another",
+        "earlier texts are seen": "The texts see one another",
+        "only the keys of the padding are hidden": "The texts see one another",
+        "no axis for the heads": "The axis for the heads is missing",
+        "the axis for the heads in front": "The axis for the heads comes after the batch",
+        "only later tokens are seen": "You look the wrong way",
+        "a token does not see itself": "A token does not see itself",
+        "zeros and ones": None,
+    },
+    "a2-slots": {
+        "the formula alone": "gives 0 / 0",
+        "garbage in the values comes through": "0 times NaN or infinity is NaN",
+        "the library alone": "The library's function refuses values",
+        "NaN cleaned from the output": "You turned NaN into 0 at the end",
+        "a large negative number": "gets the mean of all values",
+        "masked after the softmax": "You masked after softmax",
+        "the wrong way round": "the wrong way round",
+        "the masked scores are 0": "e to the 0 is 1",
+        "no scale": "The scale is missing",
+        "infinity stays": "Infinity is left among the values",
+        "numbers are taken as masks": None,
+        "hides a value if one query may not see it": "",
+    },
+    "a2-leaks": {
+        "always yes": "You found a leak in attention with a causal mask",
+        "always no": "You found no leak where there is no mask at all",
+        "changes the last token alone": "You missed a leak of one output alone",
+        "looks at the first output alone": "You missed a leak of one output alone",
+        "looks at the next token alone": "You missed a leak of one output alone",
+        "compares the changed token's own output too": "You found a leak in attention with a",
+        "looks back": "You found a leak in attention with a causal mask",
+        "takes rounding for a leak": "You took rounding for a leak",
+        "takes a weak leak for rounding": "You missed a weak leak",
+        "adds a constant to a token": "it does not notice every change",
+        "doubles a token": "it does not notice every change",
+        "changes x itself": "You found no leak where there is no mask at all",
+    },
+    "a2-cache": {
+        "top-left": "lined up top-left",
+        "bottom-right": "lined up bottom-right",
+        "a new token does not see itself": "A new token does not see itself",
+        "one slot too far": "one slot too many",
+        "all new tokens see one another": "in both directions",
+        "the cache alone": "The new tokens see the cache alone",
+        "the longest cache for all": "You took the longest cache for all",
+        "no axis for the heads": "The axis for the heads is missing",
+        "zeros and ones": None,
+        "a full cache is not refused": None,
+        "refuses the last slot": "raised an error",
     },
 }
