@@ -13,7 +13,7 @@ ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test processors chapters lint format bench assignments grade mutation measurements lock set-repository clean
+.PHONY: help book slides serve test processors chapters lint format bench assignments grade mutation measurements lock set-repository clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ $(READY): requirements.txt requirements-models.txt pyproject.toml
 book: $(READY)  ## build the site from the stored outputs into _build/html
 	$(BIN)/jupyter-book build . --path-output . --all -W --keep-going -q
 	@echo "The book: $(CURDIR)/$(HTML)/index.html    (make serve shows it at http://localhost:$(PORT))"
+
+slides: book  ## build the site, and say where its slides are
+	@ls $(CURDIR)/$(HTML)/slides/*.html
 
 serve: book  ## build the site and serve it on localhost
 	$(BIN)/python tools/site_server.py $(HTML) $(PORT)

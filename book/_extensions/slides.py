@@ -9,6 +9,7 @@ list of decks.
 import re
 from dataclasses import dataclass
 from html import escape
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from book_path import read_path
@@ -52,10 +53,10 @@ def chapter_slides(app, station):
     yield Slide("chapter", station.title, asks + html(app, promise), address)
     for section in doctree.findall(nodes.section):
         title = section.next_node(nodes.title).astext()
-        place = f"{address}#{section['ids'][0]}"
         for node in section.children:
             for kind, body in _worth_showing(app, node, title):
-                yield Slide(kind, title, body, place)
+                place = (node.get("ids") or section["ids"])[0]
+                yield Slide(kind, title, body, f"{address}#{place}")
 
 
 def _worth_showing(app, node, title):
@@ -65,9 +66,9 @@ def _worth_showing(app, node, title):
     elif isinstance(node, nodes.bullet_list) and title == GOALS:
         yield "goals", html(app, node)
     elif isinstance(node, nodes.container):
-        for raw in node.findall(nodes.raw):
-            if found := STATEMENT.search(raw.astext()):
-                yield "statement", f"<p>{found[1]}</p><p>Right, wrong, or only if …?</p>"
+        written = " ".join(raw.astext() for raw in node.findall(nodes.raw))
+        if found := STATEMENT.search(written):
+            yield "statement", f"<p>{found[1]}</p><p>Right, wrong, or only if …?</p>"
         for image in node.findall(nodes.image):
             yield "figure", _figure(app, image) + html(app, first_sentence(_shown_by(node)))
 
@@ -82,14 +83,10 @@ def _figure(app, image):
 def _shown_by(cell):
     """The paragraph that says what a figure shows: after its caption, which may be all there is."""
     following = cell.parent.children[cell.parent.index(cell) + 1 :]
-    paragraphs = []
-    for node in following:
-        if not isinstance(node, nodes.paragraph):
-            break
-        paragraphs.append(node)
-    if len(paragraphs) > 1 and CAPTION.match(paragraphs[0].astext()):
-        return paragraphs[1]
-    return paragraphs[0] if paragraphs else nodes.paragraph()
+    texts = dropwhile(lambda node: not isinstance(node, nodes.paragraph), following)
+    texts = list(takewhile(lambda node: isinstance(node, nodes.paragraph), texts))
+    captioned = len(texts) > 1 and CAPTION.match(texts[0].astext())
+    return texts[bool(captioned)] if texts else nodes.paragraph()
 
 
 def first_sentence(paragraph):

@@ -52,13 +52,13 @@ def schedule(app, name):
     file = Path(app.srcdir) / "book" / "schedules.yml"
     app.env.note_dependency(str(file))
     chapters = {station.number: station for station in stations(app)}
-    lines = ["| week | read before | reading | in class | assignments |", "|---|---|---|---|---|"]
+    lines = ["| week | chapters | reading | in class | assignments |", "|---|---|---|---|---|"]
     for number, week in enumerate(yaml.safe_load(file.read_text(encoding="utf-8"))[name], 1):
         read = [chapters[chapter] for chapter in week["chapters"]]
         links = ", ".join(f"[{one.number}](../{one.page}.ipynb)" for one in read)
         minutes = sum(one.minutes for one in read)
         due = week.get("assignments", "–")
-        lines.append(f"| {number} | chapters {links} | {minutes} min | {week['class']} | {due} |")
+        lines.append(f"| {number} | {links} | {minutes} min | {week['class']} | {due} |")
     return "\n".join(lines)
 
 
@@ -72,7 +72,7 @@ def assignments(app):
         questions = sum(mark.get("solution", False) for mark in marks)
         points = sum(mark.get("points", 0) for mark in marks if mark.get("grade"))
         key = file.stem.partition("_")[0]
-        lines.append(f"| `{key}` | {title} | {questions} | {points:g} |")
+        lines.append(f"| `{key}` | {title[:1].upper()}{title[1:]} | {questions} | {points:g} |")
     return "\n".join(lines)
 
 
