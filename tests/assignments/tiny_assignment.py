@@ -42,7 +42,8 @@ WRONG = {
     },
     "a0-spread": {
         "largest alone": "def spread(values):\n    return max(values)",
-        "no error": "def spread(values):\n    return max([0, *values]) - min([0, *values])",
+        "no error": "def spread(values):\n    values = values or [0]\n"
+        "    return max(values) - min(values)",
     },
 }
 RIGHT = {

@@ -39,8 +39,8 @@ class Score:
 
     def row(self):
         """A row of the table that is printed."""
-        seen = sum(any("-check" in cell for cell in failed) for failed in self.wrong.values())
-        graded = sum(any("-test" in cell for cell in failed) for failed in self.wrong.values())
+        seen = sum(any(map(_is_check, failed)) for failed in self.wrong.values())
+        graded = sum(map(_costs, self.wrong.values()))
         caught = sum(bool(failed) for failed in self.wrong.values())
         share = f"{caught / len(self.wrong):.0%}" if self.wrong else "-"
         passed = sum(not failed for failed in self.right.values())
@@ -54,7 +54,7 @@ class Score:
         for label, failed in self.wrong.items():
             if not failed:
                 yield f"nothing catches {label!r}"
-            elif not any("-test" in cell for cell in failed):
+            elif not _costs(failed):
                 yield f"{label!r} gets full points: only the check catches it"
         for label, failed in self.right.items():
             for cell, reason in failed.items():
@@ -81,7 +81,7 @@ def answers(key, root=ROOT):
     spec.loader.exec_module(module)
     return tuple(
         {
-            question: {label: _text(answer) for label, answer in given.items()}
+            question: {label: text_of(answer) for label, answer in given.items()}
             for question, given in table.items()
         }
         for table in (module.WRONG, module.RIGHT)
@@ -185,5 +185,15 @@ def run(options, root=ROOT):
     return 0 if good else 1
 
 
-def _text(answer):
+def _is_check(name):
+    return "-check" in name
+
+
+def _costs(failed):
+    """Whether an answer fails more than checks, which give no points."""
+    return not all(map(_is_check, failed))
+
+
+def text_of(answer):
+    """The text of an answer, which may be given as a function."""
     return textwrap.dedent(inspect.getsource(answer)) if callable(answer) else answer

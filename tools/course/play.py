@@ -80,22 +80,24 @@ class Player:
     def _answer(self, text, last, tell):
         """Run the answer and what judges it; tell of each check and test when it starts and ends.
 
-        After the first test that fails the others are left out.
+        Tests come first: they give the points, and an answer may end Python in a check. After the
+        first test that fails the others are left out.
         """
         tell((grade_id(self._cells[self._next]), None))
         with contextlib.suppress(Exception):
             run_cell(text, self._namespace)
-        for cell in self._cells[self._next + 1 : last + 1]:
-            if cell.cell_type != "code":
-                continue
+        cells = [c for c in self._cells[self._next + 1 : last + 1] if c.cell_type == "code"]
+        failed = False
+        for cell in sorted(cells, key=lambda cell: role(cell) == "check"):
             kind = role(cell)
+            if kind == "test" and failed:
+                continue
             if kind in ("check", "test"):
                 tell((grade_id(cell), None))
             reason = _reason(cell, kind, self._namespace)
             if kind in ("check", "test"):
                 tell((grade_id(cell), reason))
-            if kind == "test" and reason:
-                break
+            failed = failed or (kind == "test" and bool(reason))
         tell(None)
 
 

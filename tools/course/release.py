@@ -87,28 +87,29 @@ def release(assignment, root=ROOT, course=None, handouts=None):
     """
     course, handouts = Path(course or root / COURSE), Path(handouts or root / HANDOUTS)
     api = course_api(course)
-    source = course / "source" / assignment.key / assignment.path.name
-    copied = graders_copy(assignment, course_secret(course), root)
-    _write(source, to_text(copied))
-    for file in source.parent.glob("*.ipynb"):
-        if file != source:
-            file.unlink()  # a former name
-    text = _student_text(api, assignment)
-    for folder in (course / "release" / assignment.key, handouts):
-        _write(folder / assignment.path.name, text)
+    copied = to_text(graders_copy(assignment, course_secret(course), root))
+    text = _student_text(api, assignment, copied)
+    for folder in (course / "source" / assignment.key, course / "release" / assignment.key):
+        for file in folder.glob("*.ipynb"):
+            if file.name != assignment.path.name:
+                file.unlink()  # a former name, which nbgrader would take for a second notebook
+    _write(course / "source" / assignment.key / assignment.path.name, copied)
+    _write(course / "release" / assignment.key / assignment.path.name, text)
+    _write(handouts / assignment.path.name, text)
     return handouts / assignment.path.name
 
 
-def _student_text(api, assignment):
+def _student_text(api, assignment, copied):
     """What nbgrader makes of the grader's copy, made in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(dir=api.coursedir.root, prefix=".release-") as draft:
-        api.coursedir.release_directory = Path(draft).name
+        _write(Path(draft, "source", assignment.key, assignment.path.name), copied)
+        api.coursedir.source_directory = f"{Path(draft).name}/source"
+        api.coursedir.release_directory = f"{Path(draft).name}/release"
         result = api.generate_assignment(assignment.key)
         if not result["success"]:
             reason = result.get("log") or result.get("error", "")
             raise CourseError(f"{assignment.path.name}: nbgrader made no student version\n{reason}")
-        found = read(next(Path(draft).rglob("*.ipynb")))
-    return to_text(found)
+        return to_text(read(next(Path(draft, "release").rglob("*.ipynb"))))
 
 
 def _write(path, text):
