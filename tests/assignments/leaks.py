@@ -97,8 +97,8 @@ def _readable(name, data):
     elif name.endswith((".html", ".svg", ".xml")):
         yield name, html.unescape(_TAG.sub("", text))
     else:
-        yield name, text
-        yield name, text.replace("\\n", "\n").replace('\\"', '"')  # text inside a script's strings
+        # A script may carry text in its strings.
+        yield name, text + "\n" + text.replace("\\n", "\n").replace('\\"', '"')
 
 
 def _strings(value):

@@ -128,6 +128,7 @@ def test_a_former_name_is_not_graded_any_more(again):
     for step in ("source", "release"):
         left = [p.name for p in (again / release.COURSE / step / "a0").iterdir()]
         assert left == ["a0_averages.ipynb"]
+    assert [p.name for p in (again / release.HANDOUTS).iterdir()] == ["a0_averages.ipynb"]
 
 
 def test_cells_are_not_added_once_students_have_handed_in(again):

@@ -89,10 +89,11 @@ def release(assignment, root=ROOT, course=None, handouts=None):
     api = course_api(course)
     copied = to_text(graders_copy(assignment, course_secret(course), root))
     text = _student_text(api, assignment, copied)
-    for folder in (course / "source" / assignment.key, course / "release" / assignment.key):
-        for file in folder.glob("*.ipynb"):
-            if file.name != assignment.path.name:
-                file.unlink()  # a former name, which nbgrader would take for a second notebook
+    former = [*course.glob(f"source/{assignment.key}/*.ipynb")]
+    former += [*course.glob(f"release/{assignment.key}/*.ipynb")]
+    for file in [*former, *handouts.glob(f"{assignment.key}_*.ipynb")]:
+        if file.name != assignment.path.name:
+            file.unlink()  # nbgrader would take it for a second notebook
     _write(course / "source" / assignment.key / assignment.path.name, copied)
     _write(course / "release" / assignment.key / assignment.path.name, text)
     _write(handouts / assignment.path.name, text)
