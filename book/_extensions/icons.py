@@ -1,42 +1,58 @@
-"""Draw the theme's icons as style-sheet masks of the few pictures in use.
+"""Draw the theme's icons in the page, from the few pictures in use.
 
-The theme names its icons by Font Awesome's classes (``fa-solid fa-bars``) and draws them with a
-script of 1.5 MB. Here each picture in ``_static/vendor/fontawesome`` becomes one rule of a style
-sheet instead. A test sees to it that every class in the built pages has its picture.
+The theme names its icons by Font Awesome's classes (``<i class="fa-solid fa-bars">``) and draws
+them with a script of 1.5 MB. Here the picture in ``_static/vendor/fontawesome`` takes the place of
+the name, which keeps its classes. A test sees to it that every name in the built pages has one.
 """
 
-from base64 import b64encode
+import re
+from functools import cache
 from pathlib import Path
 
 PICTURES = Path(__file__).parents[1] / "_static" / "vendor" / "fontawesome"
-
-COMMON = """\
-:is(.fa-solid, .fas, .fa-brands, .fab) {
-  display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;
-  background-color: currentColor;
-  mask: var(--icon) center / contain no-repeat;
-}
-/* the theme's style sheet would fetch 270 kB of fonts here to draw each icon a second time */
-:is(.fa-solid, .fas, .fa-brands, .fab)::before { content: none !important; }
-.fa-lg { font-size: 1.25em; vertical-align: -0.075em; }
-"""
+NAMED = re.compile(r'<(i|span) class="([^"]*\bfa-([a-z-]+)[^"]*)"([^>]*)></\1>')
+STYLES = ("solid", "brands", "regular", "lg", "sm")  # and not names of pictures
+TITLE = re.compile(r' *title="[^"]*"')  # the name of the button says it
 
 
-def style_sheet():
-    """The style sheet, one rule a picture."""
-    rules = [COMMON]
-    for picture in sorted(PICTURES.glob("*.svg")):
-        data = b64encode(picture.read_bytes()).decode()
-        rules.append(f'.fa-{picture.stem} {{ --icon: url("data:image/svg+xml;base64,{data}"); }}\n')
-    return "".join(rules)
+@cache
+def picture(name):
+    """The window and the shapes of a picture, or None if there is none of that name."""
+    file = PICTURES / f"{name}.svg"
+    if not file.is_file():
+        return None
+    svg = file.read_text(encoding="utf-8")
+    return re.search(r'viewBox="[^"]*"', svg)[0], "".join(re.findall(r"<path[^>]*/>", svg))
 
 
-def write(app, exception):
-    if exception is None and app.builder.format == "html":
-        (Path(app.outdir) / "_static" / "icons.css").write_text(style_sheet(), encoding="utf-8")
+def drawn(html):
+    """A page with pictures for the names.
+
+    >>> drawn('<i class="fa-solid fa-bars fa-lg" title="Bars"></i>')[:64]
+    '<svg class="fa-solid fa-bars fa-lg" aria-hidden="true" viewBox="'
+    """
+    return NAMED.sub(_draw, html)
+
+
+def _draw(named):
+    names = re.findall(r"\bfa-([a-z-]+)", named[2])
+    found = next(filter(None, (picture(name) for name in names if name not in STYLES)), None)
+    if found is None:
+        return named[0]
+    attributes, (window, shapes) = TITLE.sub("", named[4]).rstrip(), found
+    return f'<svg class="{named[2]}"{attributes} aria-hidden="true" {window}>{shapes}</svg>'
+
+
+def draw(app, exception):
+    """Draw the icons of the finished pages."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        if (after := drawn(html)) != html:
+            page.write_text(after, encoding="utf-8")
 
 
 def setup(app):
-    app.add_css_file("icons.css")
-    app.connect("build-finished", write)
+    app.connect("build-finished", draw)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

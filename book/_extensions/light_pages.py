@@ -5,8 +5,7 @@ which keeps their order. Without them in the way, nothing asks for the lines of 
 theme writes into every page for its version switcher, which the book has not.
 
 In code, names and punctuation have the colour of all text; they need no elements of their own,
-which were half of those on a page. The number of its lines, which do not break, tells the style
-sheet how high a block of code will be, so that it is laid out only when the reader comes near.
+which were half of those on a page.
 
 What the theme puts into the site and no page loads (its icons as a script and as fonts, Bootstrap,
 source maps) is not published.
@@ -16,7 +15,7 @@ import re
 import shutil
 from pathlib import Path
 
-CODE = re.compile(r'<div class="highlight"><pre>(.*?)</pre>', re.DOTALL)
+CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 COLOURLESS = re.compile(r'<span class="(?:n|nn|p|w)">([^<]*)</span>')
 UNUSED = (
     "_static/scripts/bootstrap.js*",
@@ -40,9 +39,7 @@ def lighten(app, page, template, context, doctree):
 
 
 def _plainer(code):
-    lines = code[1].count("\n")
-    text = COLOURLESS.sub(r"\1", code[1])
-    return f'<div class="highlight" style="--lines: {lines}"><pre>{text}</pre>'
+    return COLOURLESS.sub(r"\1", code[0])
 
 
 def _switches(script):

@@ -118,14 +118,14 @@ def test_scripts_wait_but_modules_and_written_ones_do_not():
     assert context["script_files"] == scripts
 
 
-def test_code_says_the_number_of_its_lines_and_keeps_its_letters():
+def test_code_keeps_its_letters_and_the_elements_with_a_colour():
     code = '<span></span><span class="n">x</span><span class="o">=</span><span class="mi">1</span>'
     code += '\n<span class="n">y</span>\n'
     body = f'<span class="n">prose</span><div class="highlight"><pre>{code}</pre>'
     context = {"script_files": [], "body": body}
     lighten(None, "page", "", context, None)
     assert context["body"] == (
-        '<span class="n">prose</span><div class="highlight" style="--lines: 2"><pre><span></span>'
+        '<span class="n">prose</span><div class="highlight"><pre><span></span>'
         'x<span class="o">=</span><span class="mi">1</span>\ny\n</pre>'
     )
 
