@@ -480,7 +480,7 @@ def looks_ahead(attention, x):
     rng = np.random.default_rng(0)
     moved = 0.0
     for place in range(len(x) - 1):
-        for _ in range(5):
+        for _ in range(2):
             changed = x.copy()
             changed[place + 1 :] = rng.normal(size=changed[place + 1 :].shape)
             moved = max(moved, np.max(abs(attention(changed) - attention(x))[: place + 1]))
