@@ -2,8 +2,8 @@
 
 A chapter gives a slide with its question, one with its goals, one for each prediction, statement
 and figure, in the order of the text. Nothing is written twice: pictures are those of the pages,
-and a figure's sentence is the first that follows its caption. The page that asks for it gets the
-list of decks.
+and below them stand the first sentences of the caption and of what follows it. The page that asks
+for it gets the list of decks.
 """
 
 import re
@@ -70,23 +70,26 @@ def _worth_showing(app, node, title):
         if found := STATEMENT.search(written):
             yield "statement", f"<p>{found[1]}</p><p>Right, wrong, or only if …?</p>"
         for image in node.findall(nodes.image):
-            yield "figure", _figure(app, image) + html(app, first_sentence(_shown_by(node)))
+            yield "figure", _picture(app, image) + _said_of(app, node)
 
 
-def _figure(app, image):
+def _picture(app, image):
     _, name = app.env.images[image["uri"]]
     file = f"../{app.builder.imagedir}/{name}"
     size = "".join(f' {side}="{image[side]}"' for side in ("width", "height") if side in image)
     return f'<img src="{file}" alt="{escape(image["alt"])}" loading="lazy"{size}>'
 
 
-def _shown_by(cell):
-    """The paragraph that says what a figure shows: after its caption, which may be all there is."""
+def _said_of(app, cell):
+    """What a figure draws, and what it shows: the first sentences of its caption and thereafter."""
     following = cell.parent.children[cell.parent.index(cell) + 1 :]
     texts = dropwhile(lambda node: not isinstance(node, nodes.paragraph), following)
     texts = list(takewhile(lambda node: isinstance(node, nodes.paragraph), texts))
-    captioned = len(texts) > 1 and CAPTION.match(texts[0].astext())
-    return texts[bool(captioned)] if texts else nodes.paragraph()
+    captioned = bool(texts and CAPTION.match(texts[0].astext()))
+    said = [html(app, first_sentence(text)) for text in texts[: 1 + captioned]]
+    return (
+        f'<div class="caption">{said.pop(0)}</div>{"".join(said)}' if captioned else "".join(said)
+    )
 
 
 def first_sentence(paragraph):

@@ -13,6 +13,7 @@ from slides import first_sentence
 
 STRETCHES = [[station.page for station in part] for _, part in read_path(ROOT, PAGES)]
 DECKS = [f"slides/part-{number}" for number in range(1, len(STRETCHES) + 1)]
+SHEET = (1122, 631)  # pixels: what the style sheet prints on
 each_deck = pytest.mark.parametrize("deck", DECKS)
 
 
@@ -132,7 +133,12 @@ def test_a_deck_is_sound(browser, site, deck, dark, size):
 @pytest.mark.browser
 @each_deck
 def test_a_slide_is_a_sheet_of_paper(browser, site, deck):
-    with visit(browser, f"{site}/{deck}.html") as seen:
+    with visit(browser, f"{site}/{deck}.html", size=SHEET) as seen:
         slides = seen.page.locator(".slide").count()
         printed = seen.page.pdf(prefer_css_page_size=True)
+        seen.page.emulate_media(media="print")
+        heights = seen.page.locator(".slide").evaluate_all(
+            "all => all.map((slide) => slide.scrollHeight - slide.clientHeight)"
+        )
+    assert max(heights) <= 0  # nothing is cut off
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == slides
