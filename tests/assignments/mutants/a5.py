@@ -113,8 +113,9 @@ WRONG = {
         "    if n_heads % n_left:\n"
         "        raise ValueError\n"
         "    query, key, value = weight.reshape(3, n_heads, -1, weight.shape[1])\n"
-        "    few = [[part[g::n_left].mean(axis=0) for g in range(n_left)] for part in (key, value)]\n"
-        "    return np.concatenate([query, *map(np.array, few)]).reshape(-1, weight.shape[1])",
+        "    groups = range(n_left)\n"
+        "    few = [np.stack([p[g::n_left].mean(0) for g in groups]) for p in (key, value)]\n"
+        "    return np.concatenate([query, *few]).reshape(-1, weight.shape[1])",
         "sum": changed(MERGE, (".mean(axis=0)", ".sum(axis=0)")),
         "first": changed(
             MERGE, ("[first : first + size * d_head : d_head].mean(axis=0)", "[first]")
