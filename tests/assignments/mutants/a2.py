@@ -439,12 +439,18 @@ def packed_mask(documents):
 """,
     },
     "a2-slots": {
-        "the library, with a clean cache": """
+        "from the formula": """
 def masked_attention(query, key, value, mask):
-    whole = np.broadcast_to(mask, (*query.shape[:-1], key.shape[-2]))
-    unread = ~whole.any(axis=-2)[..., None]
-    clean = np.where(unread, 0, key), np.where(unread, 0, value)
-    return scaled_dot_product_attention(query, *clean, mask)[0]
+    if mask.dtype != bool:
+        raise TypeError(f"the mask must be boolean, got {mask.dtype}")
+    scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(key.shape[-1])
+    scores = np.where(mask, scores, -np.inf)
+    read = ~np.isneginf(scores).all(axis=-2)
+    value = np.where(read[..., None], value, 0)
+    largest = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total) @ value
 """,
         "query by query": """
 def masked_attention(query, key, value, mask):

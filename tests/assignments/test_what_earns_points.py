@@ -1,0 +1,75 @@
+"""No point without an answer: not for what a check shows, not for an error, not for a constant."""
+
+import contextlib
+from functools import cache
+
+import pytest
+from course import hidden
+from course.play import Player, run_cell
+from course.sources import find
+
+KEYS = ("a1", "a2", "a3")
+
+LOOKED_UP = """
+from minitransformer.exercises._check import find
+
+
+def {function}(*arguments):
+    return find("{key}.{function}").solution(*arguments)
+"""
+EMPTY = {
+    "an error": "def {function}(*arguments):\n    raise ValueError",
+    "another error": "def {function}(*arguments):\n    raise TypeError",
+    "nothing": "def {function}(*arguments):\n    return None",
+    "zero": "def {function}(*arguments):\n    return 0.0",
+    "yes": "def {function}(*arguments):\n    return True",
+    "its first input": "def {function}(*arguments):\n    return arguments[0]",
+}
+
+
+@cache
+def states(key):
+    """The questions of an assignment by name, each with what its cells can use."""
+    [assignment] = find([key])
+    player = Player(assignment.notebook)
+    found = {}
+    for question in assignment.questions:
+        player.play_until(question.place)
+        found[question.name] = question, dict(player._namespace)
+    return found
+
+
+def earned(key, name, text):
+    """Whether the check passes, and the names of the tests that do."""
+    question, before = states(key)[name]
+    [check] = question.checks
+    function = check.source.rpartition(" ")[2].rstrip(")")
+    space = dict(before)
+    run_cell(text.format(key=key, function=function), space)
+    passed = []
+    for test in question.tests:
+        with contextlib.suppress(Exception):
+            run_cell(hidden.guarded(test.source), space)
+            passed.append(test.id)
+    return bool(run_cell(check.source, space)), passed
+
+
+QUESTIONS = [(key, name) for key in KEYS for name in states(key)]
+
+
+@pytest.mark.parametrize(("key", "name"), QUESTIONS)
+def test_the_answers_that_a_check_keeps_earn_nothing(key, name):
+    assert earned(key, name, LOOKED_UP) == (True, [])
+
+
+@pytest.mark.parametrize("text", EMPTY.values(), ids=EMPTY)
+@pytest.mark.parametrize(("key", "name"), QUESTIONS)
+def test_an_empty_answer_earns_nothing(key, name, text):
+    assert earned(key, name, text) == (False, [])
+
+
+@pytest.mark.parametrize(("key", "name"), QUESTIONS)
+def test_a_solution_earns_everything(key, name):
+    question, _ = states(key)[name]
+    source = question.solution.source.replace("{", "{{").replace("}", "}}")
+    assert earned(key, name, source) == (True, [test.id for test in question.tests])
