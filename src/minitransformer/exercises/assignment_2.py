@@ -145,7 +145,8 @@ def one_token_too_far(x):
 
 
 def masked_after_the_softmax(x):
-    return np.tril(scaled_dot_product_attention(x, x, x)[1]) @ x
+    _, weights = scaled_dot_product_attention(x, x, x)
+    return np.tril(weights) @ x
 
 
 def third_output_sees_the_fifth_token(x):
@@ -156,8 +157,8 @@ def third_output_sees_the_fifth_token(x):
 
 
 def _normed(x):
-    x = x - x.mean(axis=1, keepdims=True)
-    return x / (np.linalg.norm(x, axis=1, keepdims=True) + 1e-9)
+    centred = x - np.mean(x, axis=-1)[:, None]
+    return centred / (np.linalg.norm(centred, axis=-1)[:, None] + 1e-9)
 
 
 def no_mask_tokens_normalised(x):
