@@ -1,14 +1,13 @@
-"""Grade one submission, in a process of its own: ``python -m course.attempt JOB``.
+"""Grade one submission, in a process of its own, which ``grade.py`` starts.
 
-JOB is a JSON file that says what to grade and how; the result is another, written at the end. The
-process ends when the one that started it does, and the box of the student's code with it.
+A JSON file says what to grade and how; the result is another, written at the end. The process ends
+when the one that started it does, and the box of the student's code with it.
 """
 
 import dataclasses
 import json
 import os
 import secrets
-import sys
 import threading
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from notebooks import read, to_text, write_atomically
 from . import hidden
 from .execute import NoKernel, Session
 from .feedback import hidden_lines, without
-from .marks import GRADED, NOT_GRADED, STOPPED, UNREADABLE
-from .normalise import Unreadable, match, normalise, read_submission
+from .marks import GRADED, NOT_GRADED, STOPPED, STOPS, UNREADABLE
+from .normalise import FOREIGN, Unreadable, fit, normalise, read_submission
 from .sandbox import Limits
 from .sources import grade_id, role
 
@@ -44,17 +43,17 @@ def grade_files(files, released, source, limits, unsafe=False):
     -------
     tuple
         The executed notebook (None if there is none) and a dictionary: ``status`` (``graded``,
-        ``stopped`` or ``unreadable``), ``reason``, ``file``, ``notes``, and by test cell in
-        ``tests`` its ``passed``, ``status`` and ``message``.
+        ``stopped`` or ``unreadable``), ``reason``, ``file``, ``notes``, and by cell in ``answers``
+        and ``tests`` its ``status`` and ``message``, for tests also ``passed``.
     """
     path, submitted, reasons = _best(files, released)
     if submitted is None:
         return None, nothing(UNREADABLE, reasons)
     normal = normalise(submitted, released, source)
     with Session(limits, unsafe) as session:
-        tests, stops = _run(normal.notebook, session)
-    found = {"status": STOPPED if stops else GRADED, "reason": "; ".join(stops)}
-    return normal.notebook, found | {"file": str(path), "notes": normal.notes, "tests": tests}
+        found, stops = _run(normal.notebook, session)
+    found |= {"status": STOPPED if stops else GRADED, "reason": "; ".join(stops)}
+    return normal.notebook, found | {"file": str(path), "notes": normal.notes}
 
 
 def nothing(status, reason):
@@ -70,34 +69,36 @@ def _best(files, released):
         except Unreadable as error:
             reasons.append(f"{path.name}: {error}")
             continue
-        found = match(notebook.cells, released.cells)
-        fit = sum(bool(role(released.cells[n])) for n in found)
-        if not fit:
-            reasons.append(f"{path.name}: no cell of this assignment is in it")
-        elif fit >= best[0]:
-            best = (fit, path, notebook)
+        fits = fit(notebook, released)
+        if not fits:
+            reasons.append(f"{path.name}: {FOREIGN}")
+        elif fits >= best[0]:
+            best = (fits, path, notebook)
     return *best[1:], "; ".join(reasons)
 
 
 def _run(notebook, session):
-    """Run the cells in order, outputs and all; what the tests gave, and what was stopped."""
-    tests, stops = {}, []
+    """Run the cells in order, outputs and all; what came of them, and what was stopped."""
+    found, stops = {"answers": {}, "tests": {}}, []
     lines = hidden_lines(notebook)
     for cell in notebook.cells:
-        if cell.cell_type != "code" or role(cell) == "check":  # checks give no points
-            continue
+        if cell.cell_type != "code" or (grade_id(cell) or "").endswith("-check"):
+            continue  # visible checks are for students and give no points
         if role(cell) == "test":
-            result = _judge(cell, session, tests, lines)
+            said = _judge(cell, session, lines)
+            found["tests"][grade_id(cell)] = said
         else:
             result = session.run(cell.source, again=True)
             cell.outputs = result.outputs
-        if result.status not in ("ok", "error"):
-            name = grade_id(cell) or "a cell"
-            stops.append(f"{name}: {result.reason}")
-    return tests, list(dict.fromkeys(stops))
+            said = {"status": result.status, "message": without(lines, result.reason)}
+            if role(cell) == "solution":
+                found["answers"][grade_id(cell)] = said
+        if said["status"] in STOPS:
+            stops.append(f"{grade_id(cell) or 'a cell'}: {said['message']}")
+    return found, list(dict.fromkeys(stops))
 
 
-def _judge(cell, session, tests, lines):
+def _judge(cell, session, lines):
     """Run a test cell; keep of its outputs the verdict alone, as they may tell what is hidden."""
     secret = secrets.token_hex(16)  # for this cell alone: none can be known beforehand
     result = session.run(hidden.guarded(cell.source, hidden.token(secret, grade_id(cell))))
@@ -106,8 +107,7 @@ def _judge(cell, session, tests, lines):
     reason = OPEN if result.reason == "NotImplementedError" else result.reason
     message = "" if passed else without(lines, reason or INCOMPLETE)
     cell.outputs = [] if passed else [_verdict(message)]
-    tests[grade_id(cell)] = {"passed": passed, "status": result.status, "message": message}
-    return result
+    return {"passed": passed, "status": result.status, "message": message}
 
 
 def _verdict(message):
@@ -151,7 +151,3 @@ def _end_with_parent():
     """The parent holds the other end of standard input: it closes when that one is gone."""
     os.read(0, 1)
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -70,12 +70,12 @@ def safe_name(name):
     >>> safe_name("anna"), safe_name("Ánna Müller")
     ('anna', 'Ánna-Müller')
     >>> safe_name("../anna")
-    'anna-16efc8'
+    'anna-ec02c7'
     """
     plain = unicodedata.normalize("NFC", name)
     spaced = re.sub(r"\s+", "-", plain.strip())
     safe = _UNSAFE.sub("-", spaced).strip(".-@")[:LONGEST]
-    if safe == spaced:
+    if safe and safe == spaced:
         return safe
     mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:6]
     return f"{safe}-{mark}".lstrip("-")
@@ -85,8 +85,8 @@ def _add(entry, assignment, found, aside):
     """Enter a file or folder into what was found; why not, if it was not."""
     if entry.is_symlink():
         return "a link is not followed"
-    if entry.name.startswith(".") or entry.name in _SIDE_PATHS:
-        return "" if entry.is_file() else "hidden"
+    if entry.name.startswith("._") or entry.name in _SIDE_PATHS:
+        return "no hand-in: a program has put it there"
     if entry.is_dir():
         files = list(_notebooks(entry, aside))
         if not files:

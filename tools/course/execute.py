@@ -174,13 +174,17 @@ class Kernel:
         outputs, told = Outputs(), ""
         end = time.monotonic() + seconds
         reply, idle, idle_by = None, False, end
-        while reply is None or not (idle or time.monotonic() > idle_by):
+        while reply is None or not idle:
             now = time.monotonic()
             if self._box.ended() and reply is None:
                 return Result("died", outputs.cells, self._box.stopped or "the code ended Python")
-            if told and now > end:
+            if reply is not None and now > idle_by:  # a message was too large: none comes any more
+                told = told or "flood"
+                self._box.stop("its messages were lost")
+                break
+            if told and reply is None and now > end:
                 self._box.stop("it went on after an interrupt")
-                return Result(told, outputs.cells, self._words(told, seconds))
+                break
             if not told and (now > end or outputs.size > self._limits.printed):
                 told = "timeout" if now > end else "flood"
                 self._interrupt()
@@ -189,7 +193,7 @@ class Kernel:
                 if message["parent_header"].get("msg_id") != asked:
                     continue
                 if name == "shell" and message["msg_type"] == "execute_reply":
-                    reply, idle_by = message["content"], time.monotonic() + 1
+                    reply, idle_by = message["content"], time.monotonic() + GRACE
                 elif name == "iopub" and message["msg_type"] == "status":
                     idle = idle or message["content"].get("execution_state") == "idle"
                 elif name == "iopub":

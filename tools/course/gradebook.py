@@ -8,8 +8,6 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import text
-
 from .release import course_api
 from .sources import CourseError
 
@@ -47,6 +45,8 @@ class Book:
         CourseError
             If it finds a fault.
         """
+        from sqlalchemy import text
+
         said = self._book.db.execute(text("PRAGMA integrity_check")).scalar()
         self._book.db.commit()
         if said != "ok":

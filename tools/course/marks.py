@@ -7,6 +7,7 @@ from .sources import grade_id
 
 GRADED, STOPPED, BY_HAND = "graded", "stopped", "to be graded by hand"
 UNREADABLE, NOT_GRADED = "unreadable", "not graded"
+STOPS = ("timeout", "flood", "died", "not run")  # how cells end that did not come back
 NO_ANSWER = "no answer"
 SHORT = 300  # characters of what went wrong in a test
 
@@ -75,7 +76,6 @@ def about(cell):
 
 def _row(assignment, question, record, scores):
     names = [grade_id(cell) for cell in (question.tests or (question.solution,))]
-    tests = record.get("tests", {})
     points = None
     if record["status"] == NOT_GRADED:
         status, told = NOT_GRADED, [record["reason"]]
@@ -84,10 +84,10 @@ def _row(assignment, question, record, scores):
     else:
         given = [scores[name].points for name in names]
         points = None if None in given else sum(given)
-        ends = [tests[name]["status"] for name in names if name in tests]
-        stopped = any(end not in ("ok", "error") for end in ends)
+        cells = record["answers"] | record["tests"]
+        stopped = any(cells.get(n, {}).get("status") in STOPS for n in (question.name, *names))
         status = BY_HAND if points is None else STOPPED if stopped else GRADED
-        told = _told(question, tests, scores)
+        told = _told(question, record, scores)
         told += [note for note in record["notes"] if note.partition(" ")[0] in names]
     return Row(
         record["student"],
@@ -101,11 +101,14 @@ def _row(assignment, question, record, scores):
     )
 
 
-def _told(question, tests, scores):
-    """What there is to say of a question: the tests that failed, and a person's comment."""
+def _told(question, record, scores):
+    """What there is to say of a question: the cells that failed, and a person's comment."""
     told = []
+    answer = record["answers"].get(question.name)
+    if answer is not None and answer["status"] != "ok":
+        told.append(f"the answer's own cell: {answer['message'][:SHORT]}")
     for cell in question.tests:
-        test = tests[grade_id(cell)]
+        test = record["tests"][grade_id(cell)]
         if not test["passed"]:
             told.append(f"{about(cell)}: {test['message'][:SHORT]}")
     if question.manual:

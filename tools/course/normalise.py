@@ -19,6 +19,7 @@ LARGEST = 50_000_000  # bytes of a notebook
 ALIKE = 0.6  # how much of a changed cell must still be that of the released one
 COMPARED = 4000  # characters of a cell that are compared
 MOST = 1000  # cells of a notebook
+FOREIGN = "no cell of this assignment is in it"
 NAMES = "names"  # where a cell that came in keeps the names it had, until it is matched
 
 _DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
@@ -78,9 +79,9 @@ def normalise(submitted, released, source):
     Unreadable
         If no cell of the assignment is in it.
     """
-    found = match(submitted.cells, released.cells)
-    if not any(role(released.cells[place]) for place in found):
-        raise Unreadable("no cell of this assignment is in it")
+    if not fit(submitted, released):
+        raise Unreadable(FOREIGN)
+    found = _match(submitted.cells, released.cells, LOOKS)
     originals = {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
     taken = {place: n for n, place in found.items()}
     notes, cells = [], []
@@ -107,10 +108,16 @@ def normalise(submitted, released, source):
     return Normalised(_whole(ordered, released), notes)
 
 
-def match(submitted, released):
+def fit(submitted, released):
+    """How many cells of the questions of ``released`` are in the notebook ``submitted``."""
+    sure = _match(submitted.cells, released.cells, LOOKS[:-1])
+    return sum(bool(role(released.cells[n])) for n in sure)
+
+
+def _match(submitted, released, looks):
     """Which cell of a submission is which of the released ones: {place there: place here}."""
     found = {}
-    for look in (_by_name, _by_text, _by_definitions, _by_likeness, _by_neighbours):
+    for look in looks:
         for n, cell in enumerate(released):
             if n not in found:
                 taken = set(found.values())
@@ -166,6 +173,9 @@ def _by_neighbours(cell, n, submitted, free, found):
     between = [m for m in free if before < m < after]
     fitting = [m for m in between if submitted[m].cell_type == cell.cell_type]
     return fitting[0] if fitting else None
+
+
+LOOKS = (_by_name, _by_text, _by_definitions, _by_likeness, _by_neighbours)
 
 
 def _likeness(one, other):
@@ -249,8 +259,7 @@ def _whole(cells, released):
         if cell.id in seen:
             cell["id"] = v4.new_code_cell().id
         seen.add(cell.id)
-    kernel = released.metadata.get("kernelspec", {})
-    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return v4.new_notebook(cells=cells, metadata=dict(released.metadata))
 
 
 def _count(number, one, many):
