@@ -1,12 +1,11 @@
 """No point without an answer: not for what a check shows, not for an error, not for a constant."""
 
 import contextlib
-from functools import cache
 
 import pytest
 from course import hidden
-from course.play import Player, run_cell
-from course.sources import find
+from course.play import run_cell
+from test_what_checks_say import states
 
 KEYS = ("a1", "a2", "a3")
 
@@ -25,18 +24,6 @@ EMPTY = {
     "yes": "def {function}(*arguments):\n    return True",
     "its first input": "def {function}(*arguments):\n    return arguments[0]",
 }
-
-
-@cache
-def states(key):
-    """The questions of an assignment by name, each with what its cells can use."""
-    [assignment] = find([key])
-    player = Player(assignment.notebook)
-    found = {}
-    for question in assignment.questions:
-        player.play_until(question.place)
-        found[question.name] = question, dict(player._namespace)
-    return found
 
 
 def earned(key, name, text):

@@ -102,17 +102,9 @@ def _halves(projected):
     return np.split(projected, 2, axis=-1)
 
 
-def _all_heads(split, x, memory, w_q, w_kv, n_heads):
-    """Queries, keys and values, cut into heads by a way that may be wrong."""
+def _all_heads(x, memory, w_q, w_kv, n_heads, split=split_heads):
+    """Queries, keys and values, cut into heads."""
     return [split(part, n_heads) for part in (x @ w_q, *_halves(memory @ w_kv))]
-
-
-def _mixed(parts, mask=None, scale=None):
-    return scaled_dot_product_attention(*parts, mask, scale)[0]
-
-
-def _for_heads(real):
-    return real[:, None, None]
 
 
 def _unswapped(x, n_heads):
@@ -123,72 +115,64 @@ def _interleaved(x, n_heads):
     return np.moveaxis(_cut(x, -1, n_heads), -1, 1)
 
 
-def _exchanged(x, memory, w_q, w_kv, n_heads):
-    query, key, value = _all_heads(split_heads, x, memory, w_q, w_kv, n_heads)
-    return query, value, key
-
-
 def _by_head(x, memory, w_q, w_kv, n_heads):
     return split_heads(x @ w_q, n_heads), *_halves(split_heads(memory @ w_kv, n_heads))
+
+
+def _mixed(parts, real=None, scale=None):
+    mask = None if real is None else real[:, None, None]
+    return scaled_dot_product_attention(*parts, mask, scale)[0]
 
 
 CROSSED = (
     Misconception(
         "That is one wide head: one softmax for all columns. Split queries, keys and values first.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            _mixed((x @ w_q, *_halves(memory @ w_kv)), real[:, None]) @ w_o
+            scaled_dot_product_attention(x @ w_q, *_halves(memory @ w_kv), real[:, None])[0] @ w_o
         ),
     ),
     Misconception(
         "The first half of w_kv makes the keys, the second one the values; yours are exchanged.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(_mixed(_exchanged(x, memory, w_q, w_kv, n_heads), _for_heads(real))) @ w_o
+            merge_heads(
+                _mixed(
+                    _all_heads(x, memory, w_q, np.roll(w_kv, w_q.shape[1], axis=1), n_heads), real
+                )
+            )
+            @ w_o
         ),
     ),
     Misconception(
         "You took keys and values from each head's columns in turn. w_kv has the keys of all heads "
         "first, then all values: halve it, then split.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(_mixed(_by_head(x, memory, w_q, w_kv, n_heads), _for_heads(real))) @ w_o
+            merge_heads(_mixed(_by_head(x, memory, w_q, w_kv, n_heads), real)) @ w_o
         ),
     ),
     Misconception(
         NO_SWAP,
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(
-                _mixed(_all_heads(_unswapped, x, memory, w_q, w_kv, n_heads), _for_heads(real))
-            )
-            @ w_o
+            merge_heads(_mixed(_all_heads(x, memory, w_q, w_kv, n_heads, _unswapped), real)) @ w_o
         ),
     ),
     Misconception(
         INTERLEAVED,
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(
-                _mixed(_all_heads(_interleaved, x, memory, w_q, w_kv, n_heads), _for_heads(real))
-            )
-            @ w_o
+            merge_heads(_mixed(_all_heads(x, memory, w_q, w_kv, n_heads, _interleaved), real)) @ w_o
         ),
     ),
     Misconception(
         "You joined the heads by a reshape alone, so a row holds parts of different tokens. Swap "
         "head and token first.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            _mixed(
-                _all_heads(split_heads, x, memory, w_q, w_kv, n_heads), _for_heads(real)
-            ).reshape(*x.shape[:2], -1)
-            @ w_o
+            _mixed(_all_heads(x, memory, w_q, w_kv, n_heads), real).reshape(*x.shape[:2], -1) @ w_o
         ),
     ),
     Misconception(
         "You scaled by the width of all heads together. A key of one head is d_head wide.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
             merge_heads(
-                _mixed(
-                    _all_heads(split_heads, x, memory, w_q, w_kv, n_heads),
-                    _for_heads(real),
-                    w_q.shape[1] ** -0.5,
-                )
+                _mixed(_all_heads(x, memory, w_q, w_kv, n_heads), real, w_q.shape[1] ** -0.5)
             )
             @ w_o
         ),
@@ -196,31 +180,25 @@ CROSSED = (
     Misconception(
         "w_o is missing: the heads stand side by side, and nothing mixes them yet.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: merge_heads(
-            _mixed(_all_heads(split_heads, x, memory, w_q, w_kv, n_heads), _for_heads(real))
+            _mixed(_all_heads(x, memory, w_q, w_kv, n_heads), real)
         ),
     ),
     Misconception(
         "The padding is read: real hides keys, real[:, None, None, :].",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(_mixed(_all_heads(split_heads, x, memory, w_q, w_kv, n_heads))) @ w_o
+            merge_heads(_mixed(_all_heads(x, memory, w_q, w_kv, n_heads))) @ w_o
         ),
     ),
     Misconception(
         "The mask is the wrong way round: real is True for tokens that may be read.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(
-                _mixed(_all_heads(split_heads, x, memory, w_q, w_kv, n_heads), ~_for_heads(real))
-            )
-            @ w_o
+            merge_heads(_mixed(_all_heads(x, memory, w_q, w_kv, n_heads), ~real)) @ w_o
         ),
     ),
     Misconception(
         "Padding of zeros is still read: a score of 0 is not a weight of 0. Mask it.",
         lambda x, memory, real, w_q, w_kv, w_o, n_heads: (
-            merge_heads(
-                _mixed(_all_heads(split_heads, x, memory * real[..., None], w_q, w_kv, n_heads))
-            )
-            @ w_o
+            merge_heads(_mixed(_all_heads(x, memory * real[..., None], w_q, w_kv, n_heads))) @ w_o
         ),
     ),
 )
