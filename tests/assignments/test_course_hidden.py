@@ -166,6 +166,41 @@ def test_patches_give_no_marks(name, monkeypatch):
         assert hidden.CHANGED in str(failed)
 
 
+def test_a_patch_made_by_an_answer_is_noticed():
+    """An answer is called between the canaries; what it changes then shows in the last ones."""
+    lines = (
+        "import builtins",
+        "def answer():",
+        "    builtins.abs = lambda x: 0.0",
+        "    return [1, 1]",
+    )
+    genuine = builtins.abs
+    try:
+        with pytest.raises(RuntimeError, match=hidden.CHANGED):
+            run(TEST, "\n".join(lines))
+    finally:
+        builtins.abs = genuine
+
+
+def test_an_answer_finds_neither_the_judge_nor_what_is_expected():
+    source = graded(
+        "test", "Grades it.", "expected = [0.5, 0.25]\njudge.close(answer(), expected)"
+    ).source
+    run(source, "def answer():\n    return [0.5, 0.25]\n")
+    for greedy in ("return expected", "judge.close = print\n    return [0, 0]"):
+        with pytest.raises(NameError):
+            run(source, f"def answer():\n    {greedy}\n")
+
+
+def test_a_hidden_test_replaces_no_helper_of_a_student():
+    source = graded("test", "Grades it.", "half = 2\njudge.close(answer() * half, 1.0)").source
+    run(source, "def half(x):\n    return x / 2\n\n\ndef answer():\n    return half(1.0)\n")
+    namespace = {"answer": lambda: 0.5, "half": "mine", "judge": "mine"}
+    exec(hidden.guarded(source), namespace)
+    assert (namespace["half"], namespace["judge"]) == ("mine", "mine")
+    assert set(namespace) == {"__builtins__", "answer", "half", "judge", "_hidden_test"}
+
+
 def test_only_the_right_token_passes():
     cell = graded("a0-mean-test-1", "Grades it.", "judge.shape(1, ())")
     mine = hidden.token("s", "a0-mean-test-1")

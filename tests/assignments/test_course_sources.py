@@ -94,6 +94,16 @@ def allclose_in_a_test(nb):
     test.source = test.source.replace("judge.close(", "judge.true(np.allclose(")
 
 
+def long_string_in_a_test(nb):
+    test = cell(nb, "a0-spread-test-1")
+    test.source = test.source.replace("judge.close", 'text = """one\ntwo"""\njudge.close')
+
+
+def global_in_a_test(nb):
+    test = cell(nb, "a0-spread-test-1")
+    test.source = test.source.replace("judge.close", "global text\njudge.close")
+
+
 def no_marks(nb):
     task = cell(nb, "a0-mean")
     task.source = "\n".join(line for line in task.source.split("\n") if "###" not in line)
@@ -173,6 +183,8 @@ PLANTED = {
     hidden_region_in_a_check: "(a0-mean-check): has a hidden region, but is no test cell",
     assert_in_a_test: "uses assert: judge.true gives a message",
     allclose_in_a_test: "compares with allclose, which students can patch",
+    long_string_in_a_test: "has a string over several lines",
+    global_in_a_test: "uses global or nonlocal, but the region becomes a function",
     no_marks: "(a0-mean): needs its solution between '### BEGIN SOLUTION'",
     marks_the_wrong_way_round: "(a0-mean): needs its solution between '### BEGIN SOLUTION'",
     solution_in_a_check: "(a0-mean-check): has a solution in it, but is no solution cell",

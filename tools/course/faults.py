@@ -123,8 +123,13 @@ def tests_use_the_judge(notebook):
             continue
         for name in sorted(set(_PATCHED.findall(cell.source))):
             yield cell, f"compares with {name}, which students can patch: use judge.close or equal"
-        if any(isinstance(node, ast.Assert) for node in ast.walk(_parsed(cell.source))):
+        nodes = list(ast.walk(_parsed(cell.source)))
+        if any(isinstance(node, ast.Assert) for node in nodes):
             yield cell, "uses assert: judge.true gives a message, and asserts can be switched off"
+        if any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes):
+            yield cell, "uses global or nonlocal, but the region becomes a function"
+        if re.search(r'"""|\'\'\'', cell.source):
+            yield cell, "has a string over several lines, which would be indented: write it in one"
 
 
 def solutions_are_marked(notebook):

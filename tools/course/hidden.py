@@ -1,14 +1,17 @@
 """Hidden tests: the judge put in front of them, canaries, and the sign that they ran to the end.
 
-Students' code and hidden tests share a process. So every hidden region of the grader's copy begins
-with the judge, executed afresh from its text, and with canaries: bare statements in which a wrong
-answer must fail and a right one pass. It ends with a token that only the grader's copy knows; a
-test cell whose output lacks it did not run to its end, whatever else it shows.
+Students' code and hidden tests share a process. So every hidden region of the grader's copy is a
+function. It begins with the judge, executed afresh from its text, and has canaries before and after
+the tests: bare statements in which a wrong answer must fail and a right one pass. It ends with a
+token that only the grader's copy knows; a test cell whose output lacks it did not run to its end,
+whatever else it shows. What the tests name stays within: it replaces no helper of a student's that
+has the same name, and no answer finds ``expected`` among the global names.
 """
 
 import hashlib
 import hmac
 import secrets
+import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -80,15 +83,28 @@ from IPython.display import publish_display_data as _publish
 _publish({{"text/plain": "Every check of this cell passed."}}, {{{key!r}: {token!r}}})
 """
 
+_REGION = """\
+{begin}
+def _hidden_test():
+{body}
+
+_hidden_test()
+{end}"""
+
+
+@cache
+def canaries():
+    """Statements that raise if what compares was changed."""
+    parts = [_MUST_FAIL.format(call=call, changed=CHANGED) for call in WRONG]
+    parts += [_MUST_PASS.format(call=call, changed=CHANGED) for call in RIGHT]
+    return "".join(parts)
+
 
 @cache
 def preamble():
-    """The judge and its canaries, as the first lines of a hidden region."""
+    """The judge and its canaries, as the first statements of a hidden test."""
     text = Path(__file__).with_name("judge.py").read_text(encoding="utf-8")
-    parts = [_JUDGE.format(text=text)]
-    parts += [_MUST_FAIL.format(call=call, changed=CHANGED) for call in WRONG]
-    parts += [_MUST_PASS.format(call=call, changed=CHANGED) for call in RIGHT]
-    return "".join(parts)
+    return _JUDGE.format(text=text) + canaries()
 
 
 def split(source):
@@ -110,10 +126,11 @@ def split(source):
 
 
 def guarded(source, token=None):
-    """A test cell's source with the judge in its hidden region and, at the end, the token."""
+    """A test cell's source with its hidden region as a function, and at its end the token."""
     seen, hidden = split(source)
     sign = _SIGN.format(key=TOKEN, token=token) if token else ""
-    return "\n".join([seen, BEGIN, preamble() + hidden, sign + END]).lstrip("\n")
+    body = textwrap.indent("\n".join([preamble(), hidden, canaries(), sign]), "    ").rstrip()
+    return "\n".join([seen, _REGION.format(begin=BEGIN, body=body, end=END)]).lstrip("\n")
 
 
 def course_secret(course):

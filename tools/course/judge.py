@@ -35,7 +35,7 @@ expected 0.25
     wanted, targets = _flat(expected)
     _same_shape(came, wanted)
     for number in numbers:
-        if not isinstance(number, (bool, int, float)):
+        if type(number) not in (bool, int, float):  # whose comparisons nobody has redefined
             raise AssertionError(f"expected numbers, got a {type(number).__name__}")
     far = [
         place

@@ -23,7 +23,7 @@ from .sources import CourseError
 MUTANTS = Path("tests", "assignments", "mutants")
 AT_ONCE = 2
 HEAD = ("question", "points", "wrong", "by check", "by tests", "caught", "right")
-LONGEST = 300.0  # seconds for a solution and what judges it
+LONGEST = 300.0  # seconds of processor time for a solution and what judges it
 SECONDS = 10.0  # for an answer beyond three times what the solution takes
 
 

@@ -7,7 +7,9 @@ once; each answer then runs in a fork, which starts from that state in milliseco
 import ast
 import contextlib
 import io
+import math
 import os
+import resource
 import signal
 import time
 from dataclasses import dataclass, field
@@ -19,12 +21,14 @@ from . import hidden
 from .sources import grade_id, role
 
 OPEN = "raise NotImplementedError"
+GONE = "ended Python, or never came back"
+PATIENCE = 10  # seconds to wait for one of processor time
 SHORT = 160  # letters of a reason
 
 
 @dataclass
 class Outcome:
-    """The checks and tests that an answer failed, with the reasons, and the seconds it took."""
+    """What an answer failed, with the reasons, and the seconds of processor time that it took."""
 
     failed: dict = field(default_factory=dict)
     seconds: float = 0.0
@@ -61,21 +65,21 @@ class Player:
     def try_answer(self, text, last, limit):
         """Run ``text`` for the next cell, then the cells up to ``last``, in a fork of this process.
 
-        The checks and tests among them say what came of it. The state here does not change.
+        The checks and tests among them say what came of it. The state here does not change. The
+        limit is in seconds of processor time, since a machine may be busy with something else.
         """
-        began = time.monotonic()
         here, there = Pipe(duplex=False)
         child = os.fork()
         if child == 0:
-            _answer_and_exit(lambda: self._answer(text, last, there.send))
+            _answer_and_exit(lambda: self._answer(text, last, there.send), limit)
         there.close()
         try:
-            failed = _heard(here, began + limit)
+            failed = _heard(here, time.monotonic() + PATIENCE * limit)
         finally:
             here.close()
             os.kill(child, signal.SIGKILL)  # not waited for yet, so the number is still its own
-            os.waitpid(child, 0)
-        return Outcome(failed, time.monotonic() - began)
+            _, _, used = os.wait4(child, 0)
+        return Outcome(failed, used.ru_utime + used.ru_stime)
 
     def _answer(self, text, last, tell):
         """Run the answer and what judges it; tell of each check and test when it starts and ends.
@@ -114,19 +118,15 @@ def _heard(connection, end):
     """What a fork told until ``end``: the cells that failed, with the reasons."""
     failed = {}
     at = "the answer"
-    while connection.poll(max(0.0, end - time.monotonic())):
-        try:
+    with contextlib.suppress(EOFError):
+        while connection.poll(max(0.0, end - time.monotonic())):
             told = connection.recv()
-        except EOFError:
-            failed[at] = "ended Python"
-            return failed
-        if told is None:
-            return failed
-        at, reason = told
-        if reason:
-            failed[at] = reason
-    failed[at] = "did not come back in time"
-    return failed
+            if told is None:
+                return failed
+            at, reason = told
+            if reason:
+                failed[at] = reason
+    return {**failed, at: GONE}
 
 
 def run_cell(source, namespace):
@@ -151,9 +151,10 @@ def _opened(source):
     return "\n".join(kept)
 
 
-def _answer_and_exit(call):
+def _answer_and_exit(call, limit):
     """Make a call in a fork, and end without any of the parent's clean-up."""
     try:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit)))
         with _quiet():
             call()
     finally:
