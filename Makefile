@@ -13,7 +13,7 @@ ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book slides serve test processors chapters lint format bench assignments grade mutation measurements lock set-repository clean
+.PHONY: help book update slides serve test processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ book: $(READY)  ## build the site from the stored outputs into _build/html
 
 slides: book  ## build the site, and say where its slides are
 	@ls $(CURDIR)/$(HTML)/slides/*.html
+
+update: $(READY)  ## build again only what changed since the last build
+	$(BIN)/jupyter-book build . --path-output . -W --keep-going -q
 
 serve: book  ## build the site and serve it on localhost
 	$(BIN)/python tools/site_server.py $(HTML) $(PORT)
@@ -73,6 +76,10 @@ grade: $(READY)  ## grade a folder of submissions: make grade ASSIGNMENT=a1 SUBM
 
 mutation: $(READY)  ## try known-wrong answers on the hidden tests, and print what is caught
 	$(COURSE) mutation $(ASSIGNMENT)
+
+bench-site: book  ## measure the pages of the site, beside a plain Jupyter Book, and its builds
+	$(BIN)/python -m benchmarks.site_builds
+	$(BIN)/python -m benchmarks.site_speed
 
 MEASURE := measure_grouped_query measure_heads
 measurements: $(READY)  ## measure anew what the chapters read from tables (half an hour; it resumes)

@@ -9,13 +9,14 @@ of fonts and animations stay if a rule that stays names them.
 
 import os
 import re
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 
 import tinycss2
 
-OWN = ("_static/book*.css", "_live/*")  # written for these pages: all of it is used
+BOOK = Path(__file__).parents[1]
+OWN = (BOOK / "_static", BOOK / "live")  # sheets written for these pages: all of them is used
 LINK = re.compile(r'<link\b(?=[^>]*rel="stylesheet")[^>]*href="([^":?]+)(?:\?[^"]*)?"[^>]*>\s*')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']?([^"')]+)["']?\)?\s*;""")
 URL = re.compile(r"""url\(\s*["']?(?!data:|#)([^"')]+)["']?\s*\)""")
@@ -113,14 +114,11 @@ def _matches(selector, known):
     return _needs(selector) <= known
 
 
-def bundle(site, sheets, known):
-    """The text of one sheet for ``_static`` in place of several, paths of the folder ``site``."""
-    parts = []
-    for sheet in sheets:
-        css = _with_imports(site, sheet)
-        own = any(sheet.match(str(site / pattern)) for pattern in OWN)
-        parts.append(css if own else pruned(css, known))
-    return "\n".join(parts)
+def used(site, known, sheet):
+    """What stays of a sheet, a path in the folder ``site``, once it lies in ``_static``."""
+    css = _with_imports(site, sheet)
+    own = any((folder / sheet.name).is_file() for folder in OWN)
+    return css if own else pruned(css, known)
 
 
 def _with_imports(site, sheet):
@@ -142,17 +140,13 @@ def join(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir).resolve()
-    known, written, linked = words(site), {}, set()
+    text, linked = cache(partial(used, site, words(site))), set()
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
-        links = LINK.findall(html)
-        sheets = tuple((page.parent / link).resolve() for link in links)
-        if len(sheets) > 1:
-            if sheets not in written:
-                written[sheets] = _write(site, bundle(site, sheets, known))
-            sheets = (written[sheets],)
-            address = os.path.relpath(sheets[0], page.parent)
-            link = f'<link rel="stylesheet" href="{address}" />\n'
+        sheets = [(page.parent / link).resolve() for link in LINK.findall(html)]
+        if len(sheets) > 1 and all(sheet.is_file() for sheet in sheets):
+            sheets = [_write(site, "\n".join(map(text, sheets)))]
+            link = f'<link rel="stylesheet" href="{os.path.relpath(sheets[0], page.parent)}" />\n'
             first = LINK.search(html).start()
             html = html[:first] + link + LINK.sub("", html[first:])
             page.write_text(html, encoding="utf-8")
