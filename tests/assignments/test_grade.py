@@ -1,0 +1,368 @@
+"""Runs of the grader after one another: nothing twice, nothing stale, nothing lost."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+
+import psutil
+import pytest
+from course import grade, sandbox
+from course.gradebook import Book
+from course.marks import NOT_GRADED
+from course.release import release
+from course.sources import CourseError, load
+from notebooks import ROOT, read, to_text
+from submissions import answered
+from tiny_assignment import RIGHT, WRONG, tiny_assignment, write_tiny
+
+pytestmark = [pytest.mark.course, pytest.mark.sandbox]
+
+KEY, NAME = "a0", "a0_means"
+HAND_INS = {
+    "ada": RIGHT,
+    "bo": WRONG,
+    "cleo": {"a0-mean": RIGHT["a0-mean"], "a0-spread": WRONG["a0-spread"]},
+}
+POINTS = {"ada": ("3", "2", ""), "bo": ("1", "1", ""), "cleo": ("3", "1", "")}
+
+
+def texts(answers):
+    """The first known answer to each question, and some words."""
+    return {name: next(iter(known.values())) for name, known in answers.items()} | {
+        "a0-words": "The mean forgets <b>everything</b>."
+    }
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A repository with the tiny assignment, released, and three graded hand-ins."""
+    root = tmp_path_factory.mktemp("repository")
+    write_tiny(root)
+    release(load(root / "assignments" / f"{NAME}.ipynb"), root)
+    course = Course(root)
+    for student, answers in HAND_INS.items():
+        course.hand_in(student, texts(answers))
+    complete, _ = course.grade()
+    assert complete
+    return root
+
+
+@pytest.fixture
+def course(base, tmp_path):
+    """A copy of it."""
+    shutil.copytree(base, tmp_path / "copy")
+    return Course(tmp_path / "copy")
+
+
+class Course:
+    """A repository, its submissions, and what the grader writes."""
+
+    def __init__(self, root):
+        self.root, self.course = root, root / "_build" / "course"
+        self.hand_ins, self.out = root / "submissions", root / "out"
+        self.settings = grade.Settings(self.course, root, bar=False)
+
+    def hand_in(self, student, answers):
+        """Put a student's notebook into the folder of submissions."""
+        released = read(self.course / "release" / KEY / f"{NAME}.ipynb")
+        self.hand_ins.mkdir(exist_ok=True)
+        path = self.hand_ins / f"{student}_{NAME}.ipynb"
+        path.write_text(to_text(answered(released, answers)), encoding="utf-8")
+
+    def grade(self, **changes):
+        """Grade all submissions."""
+        settings = replace(self.settings, **changes)
+        return grade.grade(KEY, self.hand_ins, self.out, settings)
+
+    def table(self, name="grades.csv"):
+        """The rows of a table."""
+        with open(self.out / name, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def points(self):
+        """The points by student, in the order of the questions."""
+        found = {}
+        for row in self.table():
+            found.setdefault(row["student"], []).append(row["points"])
+        return {student: tuple(points) for student, points in found.items()}
+
+    def set_points(self, student, points, comment=""):
+        """Fill in the table of points given by hand."""
+        rows = self.table("manual.csv")
+        for row in rows:
+            if row["student"] == student:
+                row |= {"points": points, "comment": comment}
+        with open(self.out / "manual.csv", "w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, rows[0])
+            table.writeheader()
+            table.writerows(rows)
+
+    def page(self, student):
+        """A student's page; None if there is none."""
+        path = self.out / "feedback" / f"{student}.html"
+        return path.read_text(encoding="utf-8") if path.exists() else None
+
+    def integrity(self):
+        """What SQLite says of the gradebook."""
+        with closing(sqlite3.connect(self.course / "gradebook.db")) as base:
+            return base.execute("PRAGMA integrity_check").fetchone()[0]
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """No submission may be run."""
+
+    def attempt(*_):
+        raise AssertionError("a submission was run again")
+
+    monkeypatch.setattr(grade, "_finished", attempt)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Every attempt fails, as it does when no kernel starts."""
+    monkeypatch.setattr(grade, "_finished", lambda *_: (grade._not_graded("no kernel"), None))
+
+
+def test_the_first_run_gives_these_points(course):
+    course.grade()
+    assert course.points() == POINTS
+    assert {row["status"] for row in course.table() if row["question"] == "a0-words"} == {
+        "to be graded by hand"
+    }
+    assert [row["Grade"] for row in course.table("moodle.csv")] == ["", "", ""]
+
+
+@pytest.mark.usefixtures("never")
+def test_a_second_run_grades_nothing_and_writes_the_same(course):
+    before = {path.name: path.read_bytes() for path in course.out.glob("*.*")}
+    course.grade()
+    assert {path.name: path.read_bytes() for path in course.out.glob("*.*")} == before
+    assert len(before) == 6
+
+
+def test_another_course_gives_the_same_but_for_the_time(course):
+    before = course.table()
+    shutil.rmtree(course.course / "results")
+    time.sleep(1.1)  # the time has seconds
+    course.grade()
+    after = course.table()
+    assert all(one["graded"] < other["graded"] for one, other in zip(before, after, strict=True))
+    assert [{**row, "graded": ""} for row in after] == [{**row, "graded": ""} for row in before]
+
+
+def test_a_new_hand_in_is_graded_alone(course):
+    before = {row["student"]: row["graded"] for row in course.table()}
+    course.hand_in("bo", texts(RIGHT))
+    time.sleep(1.1)
+    course.grade()
+    after = {row["student"]: row["graded"] for row in course.table()}
+    assert course.points()["bo"] == ("3", "2", "")
+    assert [student for student in before if before[student] != after[student]] == ["bo"]
+
+
+@pytest.mark.usefixtures("failing")
+def test_no_old_score_is_left_when_grading_fails(course):
+    course.hand_in("ada", texts(WRONG))
+    complete, report = course.grade()
+    assert not complete
+    assert course.points() == POINTS | {"ada": ("", "", "")}
+    rows = [row for row in course.table() if row["student"] == "ada"]
+    assert {(row["status"], row["comment"]) for row in rows} == {(NOT_GRADED, "no kernel")}
+    assert report[0] == "ada: – of 8, no file; not graded; no kernel"
+    with Book(course.course) as book:
+        assert book.students(KEY) == ["bo", "cleo"]
+    assert not (course.course / "autograded" / "ada" / KEY).exists()
+
+
+@pytest.mark.usefixtures("failing")
+def test_what_failed_is_tried_again(course, monkeypatch):
+    course.hand_in("ada", texts(WRONG))
+    course.grade()
+    monkeypatch.undo()
+    complete, _ = course.grade()
+    assert complete
+    assert course.points()["ada"] == ("1", "1", "")
+
+
+KILLED = """
+import sys
+sys.path[:0] = [{tools!r}]
+from pathlib import Path
+from course.grade import Settings, grade
+root = Path({root!r})
+grade("a0", root / "submissions", root / "out", Settings(root / "_build" / "course", root))
+"""
+
+
+def test_a_run_that_was_killed_is_resumed(course):
+    for n in range(6):
+        course.hand_in(f"new{n}", texts(RIGHT))
+    command = KILLED.format(tools=str(ROOT / "tools"), root=str(course.root))
+    results = course.course / "results" / KEY
+    with subprocess.Popen([sys.executable, "-c", command], stderr=subprocess.DEVNULL) as process:
+        _wait(lambda: len(list(results.glob("new*.json"))) >= 2 or process.poll() is not None)
+        assert process.poll() is None
+        family = psutil.Process(process.pid).children(recursive=True)
+        assert family
+        process.send_signal(signal.SIGKILL)
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert not alive  # neither graders nor boxes
+    done = {path.stem: json.loads(path.read_text())["graded"] for path in results.glob("*.json")}
+    assert 5 <= len(done) < 9
+    assert course.integrity() == "ok"
+    complete, _ = course.grade()
+    assert complete
+    assert course.points() == POINTS | {f"new{n}": ("3", "2", "") for n in range(6)}
+    for row in course.table():
+        assert row["graded"] == done.get(row["student"], row["graded"])
+    assert course.integrity() == "ok"
+
+
+def _wait(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_half_written_record_is_graded_again(course):
+    record = course.course / "results" / KEY / "ada.json"
+    record.write_text(record.read_text()[:40])
+    course.grade()
+    assert course.points() == POINTS
+
+
+def test_a_changed_assignment_is_graded_again(course):
+    notebook = tiny_assignment()
+    for cell in notebook.cells:
+        if cell.id == "a0-mean-test-1":
+            cell.metadata.nbgrader["points"] = 4
+    write_tiny(course.root, notebook)
+    course.grade()
+    assert course.points() == {"ada": ("5", "2", ""), "bo": ("1", "1", ""), "cleo": ("5", "1", "")}
+
+
+@pytest.mark.usefixtures("never")
+def test_points_given_by_hand_are_taken_in(course):
+    course.set_points("ada", "2,5", "=well said")
+    course.grade()
+    assert course.points()["ada"] == ("3", "2", "2.5")
+    [row] = [row for row in course.table() if row["student"] == "ada" and row["points"] == "2.5"]
+    assert (row["status"], row["comment"]) == ("graded", "'=well said")
+    assert [row["Grade"] for row in course.table("moodle.csv")] == ["7.5", "", ""]
+    assert "well said" in course.page("ada")
+    before = (course.out / "manual.csv").read_bytes()
+    course.grade()
+    assert (course.out / "manual.csv").read_bytes() == before
+    course.set_points("ada", "1", "on second thoughts")
+    course.grade()
+    assert course.points()["ada"] == ("3", "2", "1")
+
+
+def test_points_for_a_former_hand_in_are_kept_but_not_given(course):
+    course.set_points("ada", "2")
+    course.grade()
+    course.hand_in("ada", texts(RIGHT) | {"a0-words": "Something else."})
+    course.grade()
+    assert course.points()["ada"] == ("3", "2", "")
+    assert sorted(row["points"] for row in course.table("manual.csv")) == ["", "", "", "2"]
+
+
+@pytest.mark.usefixtures("never")
+def test_points_given_in_the_formgrader_are_kept(course):
+    with Book(course.course) as book:
+        book.give(KEY, NAME, "cleo", "a0-words", 1.5, "short")
+        book.give(KEY, NAME, "cleo", "a0-spread-test-1", 1.0, "")
+    course.grade()
+    assert course.points()["cleo"] == ("3", "2", "1.5")
+    told = [row["comment"] for row in course.table() if row["student"] == "cleo"]
+    assert "points were changed by hand" in told[1]
+    assert told[2] == "short"
+    assert {row["cell"]: row["points"] for row in course.table("manual.csv") if row["points"]} == {
+        "a0-words": "1.5",
+        "a0-spread-test-1": "1",
+    }
+
+
+@pytest.mark.usefixtures("never")
+def test_wrong_points_change_nothing(course):
+    before = (course.out / "grades.csv").read_bytes()
+    course.set_points("ada", "4")
+    with pytest.raises(CourseError, match="4 points are not from 0 to 3"):
+        course.grade()
+    assert (course.out / "grades.csv").read_bytes() == before
+
+
+def test_no_answer_is_no_work_for_the_teacher(course):
+    course.hand_in("dan", {})
+    course.grade()
+    assert course.points()["dan"] == ("0", "0", "0")
+    assert [row["comment"] for row in course.table() if row["student"] == "dan"][2] == "no answer"
+    assert "dan" not in {row["student"] for row in course.table("manual.csv")}
+
+
+@pytest.mark.usefixtures("never")
+def test_pages_are_held_until_asked_for(course):
+    assert "2 of 2" in course.page("ada")
+    course.grade(hold=True)
+    assert [course.page(student) for student in HAND_INS] == [None, None, None]
+    assert course.points() == POINTS
+    course.grade()
+    assert "Points: not complete yet" in course.page("ada")
+
+
+def test_teachers_read_the_written_answers_on_one_page(course):
+    page = (course.out / "answers.html").read_text(encoding="utf-8")
+    assert page.count("The mean forgets &lt;b&gt;everything&lt;/b&gt;.") == 3
+
+
+def test_of_several_notebooks_the_one_that_fits_is_taken(course):
+    text = (course.hand_ins / f"ada_{NAME}.ipynb").read_text()
+    folder = course.hand_ins / "eva"
+    folder.mkdir()
+    (folder / "a first.ipynb").write_text(text)
+    (folder / "b second.ipynb").write_text(text)
+    (folder / "c notes.ipynb").write_text('{"cells": [], "nbformat": 4, "metadata": {}}')
+    _, report = course.grade()
+    assert report[-1].startswith("eva: – of 8, b second.ipynb")
+    assert course.points()["eva"] == ("3", "2", "")
+
+
+def test_two_runs_at_once_are_refused(course):
+    with grade._alone(course.course), pytest.raises(CourseError, match="being graded already"):
+        course.grade()
+
+
+def test_a_grader_that_hangs_does_not_stop_the_others(course, monkeypatch):
+    course.hand_in("ada", texts(WRONG))
+    monkeypatch.setattr(grade, "_START", "import time; time.sleep(60)")
+    monkeypatch.setattr(grade, "SLACK", 1.0)
+    complete, report = course.grade(limits=sandbox.Limits(submission=1.0))
+    assert not complete
+    assert report[0] == "ada: – of 8, no file; not graded; the grader gave up after 2 s"
+
+
+def test_without_a_sandbox_the_points_are_the_same(course):
+    course.grade(unsafe=True)
+    assert course.points() == POINTS
+
+
+def test_the_command_says_what_it_wrote(course, monkeypatch, capsys):
+    from course.__main__ import main
+
+    arguments = [KEY, str(course.hand_ins), "--out", str(course.out), "--hold"]
+    monkeypatch.setattr(grade.run, "__defaults__", (course.root,))
+    assert main(["grade", *arguments]) == 0
+    told = capsys.readouterr().out
+    assert f"ada: – of 8, ada_{NAME}.ipynb; graded, to be graded by hand" in told
+    assert f"{course.out}: grades.csv and more" in told
+    assert main(["grade", KEY, os.devnull]) == 1
