@@ -8,10 +8,12 @@ Pyodide comes from the address ``live_pyodide``, or with LIVE=self from a copy i
 folder LIVE_FROM. Which files those are, and their hashes, stands in book/live/vendor/pyodide.
 """
 
+import gzip
 import json
 import os
 import shutil
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -46,14 +48,23 @@ def parts(package):
     return found
 
 
-def download_size(packages, compressed):
-    """Bytes that a reader downloads before a cell with these packages runs."""
+@cache
+def own_size():
+    """Bytes of the editor and of Pyodide's scripts, compressed as servers send them."""
+    scripts = (path for path in (SOURCE / "vendor").rglob("*") if path.suffix in (".js", ".mjs"))
+    return sum(len(gzip.compress(path.read_bytes())) for path in scripts)
+
+
+def download_size(packages, compressed=True):
+    """Bytes that a reader downloads before a cell with these packages runs.
+
+    A content network compresses what can be compressed; other hosts may not.
+    """
     known = files()
-    wanted = known.keys() - set().union(*map(parts, PACKAGES))  # Python itself
-    wanted = wanted.union(*map(parts, {PACKAGES[0], *packages}))
+    core = known.keys() - set().union(*map(parts, PACKAGES))
+    wanted = core.union(*map(parts, {PACKAGES[0], *packages}))
     size = "compressed" if compressed else "bytes"
-    scripts = (SOURCE / "vendor").rglob("*.mjs")
-    return sum(known[name][size] for name in wanted) + sum(s.stat().st_size for s in scripts)
+    return own_size() + sum(known[name][size] for name in wanted)
 
 
 def chapter_cells(app, docname):

@@ -49,7 +49,7 @@ export function makeEditor(text, code, name, { changed, run, runAndGoOn }) {
         pythonLanguage,
         syntaxHighlighting(classHighlighter),
         theme,
-        EditorView.contentAttributes.of({ "aria-label": name, "aria-description": LEAVE }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": name, "aria-description": LEAVE }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
       ],
     }),

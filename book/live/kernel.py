@@ -19,7 +19,7 @@ LETTERS = 100_000
 TOO_LONG = f"Only the first {LINES:,} lines or {LETTERS:,} letters are shown."
 PAUSE = 0.05  # seconds between two messages of text
 NO_INPUT = "input() does not work on this page: write the value into the cell, as in name = 'Ada'"
-MEMORY = "Python in the browser has at most 4 GB of memory, and less on a phone."
+MEMORY = "Python on a page has at most 4 GB of memory, 2 GB for one array, and less on a phone."
 TOO_LARGE = ("array is too big", "Maximum allowed dimension exceeded", "cannot fit 'int'")
 
 

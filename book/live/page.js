@@ -72,7 +72,6 @@ class Page {
     if (message.id !== id) return;
     if (message.kind === "done") this.done(message.ok);
     else cell.output?.add(message, this.colab);
-    if (message.kind === "traceback") this.error = message.text.split("\n").pop();
   }
 
   tell() {
@@ -95,9 +94,8 @@ class Page {
   }
 
   broken(reason) {
-    const memory = /memory/i.test(reason);
-    this.end(memory
-      ? "Python ran out of memory and has to start anew; the earlier cells run again first."
+    this.end(this.worker.ready
+      ? `Python broke down (${reason}). The next run starts it anew, the earlier cells first.`
       : `Python could not be loaded (${reason}). Is there a connection? Run tries again.`);
   }
 

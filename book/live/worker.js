@@ -27,18 +27,24 @@ async function read(path, form = "json") {
 }
 
 // Pyodide asks for a file at a time and for most without a hash: those needed anyway are asked for
-// at once, and all of them with their hash.
+// at once, and all of them with their hash. Gives what is to be used as fetch, and a promise that
+// breaks with the first of those files: Pyodide itself would wait on.
 function fetchChecked(place, files, names) {
-  const get = (name) => fetchPlain(new URL(name, place), { integrity: files[name].integrity });
+  const get = async (name) => {
+    const answer = await fetchPlain(new URL(name, place), { integrity: files[name].integrity });
+    if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+    return answer;
+  };
   const ahead = new Map(names.map((name) => [name, get(name)]));
-  for (const answer of ahead.values()) answer.catch(() => {}); // it is waited for below
-  return (address, options) => {
+  const broken = new Promise((_, reject) => ahead.forEach((answer) => answer.catch(reject)));
+  const fetch = (address, options) => {
     const name = new URL(address, place).pathname.split("/").pop();
     if (!files[name]) return fetchPlain(address, options);
     const answer = ahead.get(name) ?? get(name);
     ahead.delete(name);
     return answer;
   };
+  return { fetch, broken };
 }
 
 async function start() {
@@ -48,13 +54,14 @@ async function start() {
     read("vendor/pyodide/pyodide-lock.json"),
   ]);
   const place = new URL(settings.pyodide, here).href;
-  self.fetch = fetchChecked(place, files, [...CORE, lock.packages[FIRST].file_name]);
+  const { fetch, broken } = fetchChecked(place, files, [...CORE, lock.packages[FIRST].file_name]);
+  self.fetch = fetch;
   const [module, library, kernel] = await Promise.all([
     import("./vendor/pyodide/pyodide.asm.mjs"),
     read("minitransformer.zip", "arrayBuffer"),
     read("kernel.py", "text"),
   ]);
-  const pyodide = await loadPyodide({
+  const loading = loadPyodide({
     createPyodideModule: module.default,
     indexURL: place,
     packageBaseUrl: place,
@@ -62,6 +69,7 @@ async function start() {
     env: { MPLBACKEND: "agg" },
     packages: [FIRST],
   });
+  const pyodide = await Promise.race([loading, broken]);
   pyodide.unpackArchive(library, "zip", { extractDir: "/lib/book" });
   pyodide.FS.writeFile("/lib/book/kernel.py", kernel);
   pyodide.runPython("import sys; sys.path.append('/lib/book')");
@@ -75,7 +83,9 @@ async function run({ id, number, source }) {
   const missing = wanted.toJs().filter((name) => !pyodide.loadedPackages[name]);
   if (missing.length) {
     postMessage({ kind: "stage", text: `Loading ${missing.join(", ")}` });
-    await pyodide.loadPackage(missing, { errorCallback: (text) => { throw new Error(text); } });
+    await pyodide.loadPackage(missing, { messageCallback() {} });
+    const lost = missing.filter((name) => !pyodide.loadedPackages[name]);
+    if (lost.length) throw new Error(`${lost.join(", ")} did not come`);
   }
   current = id;
   postMessage({ kind: "stage", text: "" });

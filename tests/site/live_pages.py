@@ -1,12 +1,14 @@
 """Pages whose cells run: a site that has Pyodide, and what the tests do with a page of it."""
 
 import json
+import re
 from contextlib import contextmanager
 
 import site_visits
 from pyodide_files import pyodide_folder
 
 SECONDS = 1000
+AT_REST = re.compile(r"^(Done|Stopped|Cell \d+ stopped|Python|This could not)")
 # What is stored or shown under each cell that runs, by its id.
 OUTPUTS = """() => Object.fromEntries([...document.querySelectorAll(".live-bar")].map((bar) => {
   const box = bar.parentElement.querySelector(".cell_output");
@@ -57,7 +59,7 @@ class Cell:
 
     def write(self, code):
         """Replace the code, as a reader does who pastes."""
-        self.editor.scroll_into_view_if_needed()
+        self.button.scroll_into_view_if_needed()  # near it becomes an editor
         self.editor.click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(code)
@@ -73,7 +75,7 @@ class Cell:
     def run(self, seconds=60):
         """Run the cell and wait until it ends, well or not; its text."""
         self.button.click()
-        self.element.locator(".live-bar:not(.live-busy)").wait_for(timeout=seconds * SECONDS)
+        self.status.filter(has_text=AT_REST).wait_for(timeout=seconds * SECONDS)
         return self.text()
 
     def run_code(self, code):
@@ -83,4 +85,4 @@ class Cell:
 
     def text(self):
         """What is under the cell, without its pictures."""
-        return self.output.inner_text() if self.output.is_visible() else ""
+        return self.output.inner_text().rstrip("\n") if self.output.is_visible() else ""

@@ -1,0 +1,189 @@
+"""A page whose cells run: what it loads and when, edits, the keyboard, a phone, a lost network."""
+
+import re
+import time
+from urllib.parse import urlsplit
+
+import checks
+import pytest
+from live_pages import Cell, live_site
+from pyodide_files import pyodide_folder
+from site_visits import CHAPTERS, PHONE, config, scroll_through, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
+(CHAPTER,) = [name for name in CHAPTERS if name.startswith("chapters/03")]
+(OTHER,) = [name for name in CHAPTERS if name.startswith("chapters/04")]
+FIRST, SECOND, LATER, PLOT = "embeddings-code", "project-loop", "project-matrix", "heatmap-code"
+SAME_NAME = "rounding-code"  # in both chapters
+UNFINISHED = "x = 5 *\nprint('grüße'"
+
+
+@pytest.fixture(scope="module")
+def root(html, tmp_path_factory):
+    with live_site(tmp_path_factory.mktemp("live")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def address(root):
+    return f"{root}/{CHAPTER}.html"
+
+
+def test_nothing_is_loaded_before_the_click(browser, address):
+    with visit(browser, address) as seen:
+        scroll_through(seen.page)
+        loaded = {r.url.split("/")[-1] for r in seen.responses if "/_live/" in r.url}
+        assert {"start.js"} <= loaded <= {"start.js", "live.css"}
+        assert seen.page.workers == []
+        script = next(r for r in seen.responses if r.url.endswith("start.js"))
+        assert checks.weights(seen)[script.url] < 5_000
+        assert not seen.page.evaluate("crossOriginIsolated")
+
+
+def test_from_the_click_to_the_first_result(browser, address):
+    """What the button says is downloaded is what comes; it is told how long it takes."""
+    with visit(browser, address) as seen:
+        cell = Cell(seen.page, FIRST)
+        said = float(re.search(r"([\d.]+) MB", cell.button.inner_text())[1])
+        before = len(seen.responses)
+        start = time.monotonic()
+        cell.run()
+        print(f"from the click to the first result of NumPy: {time.monotonic() - start:.1f} s")
+        assert cell.text().startswith("        first second")
+        came = [r.request.sizes()["responseBodySize"] for r in seen.responses[before:]]
+        assert sum(came) / 1e6 == pytest.approx(said, rel=0.1)
+
+
+def test_edits_outlive_a_reload_and_can_be_taken_back(browser, address, root):
+    with visit(browser, address) as seen:
+        page = seen.page
+        cell, endless = Cell(page, FIRST), Cell(page, SECOND)
+        cell.run()
+        stored = cell.text()
+        original = cell.code()
+        assert not cell.reset.is_visible()
+        endless.write("print('begun', flush=True)\nwhile True:\n    pass")
+        endless.button.click()
+        endless.output.get_by_text("begun").wait_for()
+        Cell(page, SAME_NAME).write("1")
+        cell.write(UNFINISHED)
+        page.reload()  # in the middle of things
+        assert cell.element.locator(".cell_input pre").inner_text() == UNFINISHED
+        assert cell.status.inner_text() == "As you left it."
+        assert page.workers == []
+        assert "SyntaxError" in cell.run()
+        assert cell.code() == UNFINISHED
+
+        cell.reset.click()
+        assert cell.code() == original
+        assert cell.text() == stored
+        assert cell.reset.inner_text() == "Undo reset"
+        cell.reset.click()
+        assert cell.code() == UNFINISHED
+        cell.reset.click()
+        cell.editor.press("Control+z")
+        assert cell.code() == UNFINISHED
+        cell.reset.click()
+        page.goto(f"{root}/{OTHER}.html")
+        assert Cell(page, SAME_NAME).status.inner_text() == ""  # the edit was in another chapter
+        page.goto(address)
+        assert cell.status.inner_text() == ""
+        assert Cell(page, SAME_NAME).status.inner_text() == "As you left it."
+
+
+def test_the_keyboard(browser, address):
+    with visit(browser, address) as seen:
+        page = seen.page
+        cell, second = Cell(page, FIRST), Cell(page, SECOND)
+        cell.button.focus()
+        page.keyboard.press("Enter")
+        cell.wait("Done")
+        cell.write("def f():")
+        page.keyboard.press("Enter")
+        page.keyboard.type("return 6")
+        page.keyboard.press("Control+Enter")
+        cell.wait("Done")
+        assert cell.code() == "def f():\n    return 6"
+        page.keyboard.press("Home")
+        page.keyboard.press("Tab")  # indents
+        assert cell.code() == "def f():\n        return 6"
+        page.keyboard.press("Control+z")
+        page.keyboard.press("Shift+Enter")
+        assert second.editor.evaluate("editor => editor === document.activeElement")
+        cell.wait("Done")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Tab")  # leaves
+        assert second.button.evaluate("button => button === document.activeElement")
+        assert "Escape, then Tab" in second.editor.get_attribute("aria-description")
+
+
+def test_a_page_that_ran_is_accessible_and_fits(browser, address):
+    with visit(browser, address) as seen:
+        page = seen.page
+        Cell(page, PLOT).run()
+        cell = Cell(page, FIRST)
+        cell.write("print('long ' * 60)\nimport torch  # " + "long " * 40)
+        cell.run()
+        Cell(page, LATER).run()  # it waited for the one before, and says so
+        scroll_through(page)
+        assert page.locator(".cm-editor").count() == page.locator(".live-bar").count()
+        assert Cell(page, PLOT).output.locator("img").get_attribute("alt").startswith("Heat map")
+        lacks = page.locator(".live-lacks")
+        assert "Needs PyTorch" in lacks.first.inner_text()
+        assert "colab.research.google.com" in lacks.first.locator("a").get_attribute("href")
+        assert checks.accessibility(page) == []
+        assert checks.sideways(page) == []
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        scroll_through(page)
+        assert checks.accessibility(page) == []
+        assert checks.sideways(page) == []
+
+
+def test_a_file_has_no_buttons(browser, html):
+    with visit(browser, (html / f"{CHAPTER}.html").as_uri()) as seen:
+        assert seen.page.locator(".live-bar, .live-run").count() == 0
+        assert seen.page.locator(".live-lacks:visible").count() == 0
+
+
+def test_without_scripts_there_is_nothing_to_press(browser, address):
+    with visit(browser, address, scripts=False) as seen:
+        assert seen.page.locator(".live-bar:visible, .live-lacks:visible").count() == 0
+
+
+def test_the_content_network_when_it_fails_and_when_it_answers(browser, html, site):
+    """The site as it is published: from elsewhere it takes files by their hashes only."""
+    place = config()["sphinx"]["config"]["live_pyodide"]
+    broken = {"python_stdlib.zip": "abort", "pyodide.asm.wasm": "fulfill"}
+    with visit(browser, f"{site}/{CHAPTER}.html") as seen:
+
+        def answer(route):
+            name = urlsplit(route.request.url).path.split("/")[-1]
+            headers = {"Access-Control-Allow-Origin": "*"}
+            if name.endswith(".wasm"):
+                headers["Content-Type"] = "application/wasm"
+            how = broken.pop(name, None)
+            if how == "abort":
+                return route.abort()
+            content = (pyodide_folder() / name).read_bytes()
+            return route.fulfill(body=content[:-1] if how else content, headers=headers)
+
+        seen.page.unroute_all()
+        seen.page.context.route(f"{place}**", answer)
+        cell = Cell(seen.page, FIRST)
+        cell.run()
+        assert cell.status.inner_text().startswith("Python could not be loaded")
+        assert "Run tries again" in cell.status.inner_text()
+        assert seen.page.workers == []
+        assert "first second" in cell.run()
+        assert {urlsplit(url).netloc for url in seen.foreign} == {urlsplit(place).netloc}
+
+
+def test_a_script_that_does_not_load_is_asked_for_again(browser, address):
+    with visit(browser, address) as seen:
+        seen.page.context.route("**/page.js", lambda route: route.abort())
+        cell = Cell(seen.page, FIRST)
+        cell.run()
+        assert "This could not be loaded" in cell.status.inner_text()
+        cell.button.click()  # under another address
+        cell.wait("Starting Python")
