@@ -325,6 +325,12 @@ def test_teachers_read_the_written_answers_on_one_page(course):
     assert page.count("The mean forgets &lt;b&gt;everything&lt;/b&gt;.") == 3
 
 
+def test_no_script_of_a_student_reaches_the_formgrader(course):
+    executed = course.course / "autograded" / "ada" / KEY / f"{NAME}.ipynb"
+    words = next(cell for cell in read(executed).cells if cell.id == "a0-words")
+    assert words.source == "The mean forgets &lt;b>everything&lt;/b>."
+
+
 def test_of_several_notebooks_the_one_that_fits_is_taken(course):
     text = (course.hand_ins / f"ada_{NAME}.ipynb").read_text()
     folder = course.hand_ins / "eva"

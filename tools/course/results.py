@@ -7,6 +7,7 @@ written last; the file as it came in, under ``submitted/``; and the executed not
 
 import contextlib
 import json
+import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Store:
         if executed is not None:
             path = self._place("autograded", student)
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, to_text(executed))
+            write_atomically(path, to_text(_without_tags(executed)))
         self._file(student).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self._file(student), json.dumps(record, indent=1) + "\n")
 
@@ -156,7 +157,16 @@ class Results:
         return [marks.total(record, self._rows[one]) for one, record in self._records.items()]
 
 
+def _without_tags(executed):
+    """A notebook whose texts have no HTML: the formgrader would run a student's scripts."""
+    for cell in executed.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", cell.source)
+    return executed
+
+
 def _texts(executed):
-    """The written answers in a notebook, by the names of their cells."""
+    """The written answers in a notebook, by the names of their cells, as students wrote them."""
     cells = executed.cells if executed is not None else ()
-    return {grade_id(cell): cell.source for cell in cells if role(cell) == "manual"}
+    written = [cell for cell in cells if role(cell) == "manual"]
+    return {grade_id(cell): cell.source.replace("&lt;", "<") for cell in written}
