@@ -85,6 +85,15 @@ def before(name, source, **answers):
     return change
 
 
+def adding(name, source):
+    """A change: some more code in the cell ``name``."""
+
+    def change(notebook):
+        notebook.cells[_place(notebook, name)].source += f"\n\n\n{source}"
+
+    return change
+
+
 def _place(notebook, name):
     return next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == name)
 
@@ -220,7 +229,7 @@ for start in ("/", "/proc/1/root", os.path.expanduser("~"), "{root}", "{course}"
     for parent, folders, files in os.walk(start):
         folders[:] = [f for f in folders if f not in ("usr", "proc", "sys", "dev", "lib", "share")]
         for name in files:
-            if "gradebook" in name or name.endswith((".ipynb", ".db", "secret.txt", ".json")):
+            if "gradebook" in name or name.endswith((".ipynb", ".db", "secret.txt", "job.json")):
                 print("FOUND", os.path.join(parent, name))
 """
 TELLER = """
@@ -288,7 +297,7 @@ CASES = [
     Case("edits-tests", edited_tests, {SOFTMAX: 0}),
     Case("patches", before(SOFTMAX, PATCHES, **WRONG), NONE),
     Case("redefines", before(SOFTMAX, NAMES, **WRONG), NONE),
-    Case("equal-to-all", replacing(a1_softmax=EQUAL_TO_ALL), {SOFTMAX: 1}),
+    Case("equal-to-all", replacing(a1_softmax=EQUAL_TO_ALL), {SOFTMAX: 0}),
     Case("no-code", before(SOFTMAX, NO_CODE, **WRONG), NONE),
     Case("no-tree", before(SOFTMAX, NO_TREE, **WRONG), NONE),
     Case("no-errors", before(SOFTMAX, NO_ERRORS, **WRONG), NONE),
@@ -302,7 +311,7 @@ CASES = [
     Case("colab", by_colab),
     Case("colab-deletes", by_colab_without_tests),
     Case("Zoë_张伟", renamed_variables, path="{student}/Übung 1 – fertig (3).ipynb"),
-    Case("=HYPERLINK(1)", before(SOFTMAX, SCRIPT)),
+    Case("=HYPERLINK(1)", adding(SOFTMAX, SCRIPT)),
     Case("..", path="..\\..\\x_a1_attention.ipynb"),
     Case("Ada Lovelace", path="{student}_4711_assignsubmission_file/a1.ipynb"),
     Case("lovelaceada", path="{student}_LATE_815_99_a1_attention-1.ipynb"),

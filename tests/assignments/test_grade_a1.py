@@ -22,7 +22,7 @@ from submissions import CASES, LEFT, Case, replacing, write
 
 pytestmark = [pytest.mark.course, pytest.mark.sandbox]
 
-CELL = 12  # seconds, so that endless code does not take long here
+CELL = 8  # seconds, so that endless code does not take long here
 PLANTED = "planted-by-a-student.txt"
 Graded = namedtuple("Graded", "assignment out course rows report store cases students")
 
