@@ -13,7 +13,7 @@ ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book update slides serve test processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository clean
+.PHONY: help book update slides serve test processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository vendor-live clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -27,6 +27,8 @@ $(READY): requirements.txt requirements-models.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@
 
+# LIVE=self LIVE_FROM=folder puts Pyodide's files, taken from the folder, into the site itself; book
+# and update read the two variables. Otherwise readers get them from where _config.yml says.
 book: $(READY)  ## build the site from the stored outputs into _build/html
 	$(BIN)/jupyter-book build . --path-output . --all -W --keep-going -q
 	@echo "The book: $(CURDIR)/$(HTML)/index.html    (make serve shows it at http://localhost:$(PORT))"
@@ -84,6 +86,12 @@ bench-site: book  ## measure the pages of the site, beside a plain Jupyter Book,
 MEASURE := measure_grouped_query measure_heads
 measurements: $(READY)  ## measure anew what the chapters read from tables (half an hour; it resumes)
 	set -e; for script in $(MEASURE); do $(BIN)/python -m benchmarks.$$script; done
+
+VENDOR := _build/live_vendor
+vendor-live: $(READY)  ## make the editor and the lists of book/live/vendor anew (LIVE_FROM=folder with Pyodide's files)
+	rm -rf $(VENDOR) && mkdir -p _build && cp -r tools/live_vendor $(VENDOR)
+	cd $(VENDOR) && PATH="$(abspath $(BIN)):$$PATH" npm ci --no-audit --no-fund
+	cd $(VENDOR) && PATH="$(abspath $(BIN)):$$PATH" node build.mjs $(CURDIR)/book/live/vendor $(abspath $(LIVE_FROM))
 
 lock: $(READY)  ## make requirements.txt anew from pyproject.toml (needs uv: pip install uv)
 	uv pip compile pyproject.toml --universal --python-version 3.10 \

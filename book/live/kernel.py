@@ -17,7 +17,8 @@ import types
 LINES = 1000  # of a cell's text are shown
 LETTERS = 100_000
 TOO_LONG = f"Only the first {LINES:,} lines or {LETTERS:,} letters are shown."
-PAUSE = 0.05  # seconds between two messages of text
+AT_ONCE = 100  # messages of text leave as they are printed, later ones after a pause
+PAUSE = 0.05  # seconds
 NO_INPUT = "input() does not work on this page: write the value into the cell, as in name = 'Ada'"
 MEMORY = "Python on a page has at most 4 GB of memory, 2 GB for one array, and less on a phone."
 TOO_LARGE = ("array is too big", "Maximum allowed dimension exceeded", "cannot fit 'int'")
@@ -145,7 +146,7 @@ class _Text:
         self.begin()
 
     def begin(self):
-        self.parts, self.kind, self.sent = [], "out", time.monotonic()
+        self.parts, self.kind, self.sent, self.messages = [], "out", time.monotonic(), 0
         self.lines, self.letters = LINES, LETTERS
 
     def stream(self, kind):
@@ -164,12 +165,13 @@ class _Text:
         if self.lines <= 0 or self.letters <= 0:
             self.flush()
             self.send("cut", TOO_LONG, "")
-        elif time.monotonic() - self.sent > PAUSE:
+        elif ("\n" in kept and self.messages < AT_ONCE) or time.monotonic() - self.sent > PAUSE:
             self.flush()
 
     def flush(self):
         if text := "".join(self.parts):
             self.send(self.kind, text, "")
+            self.messages += 1
         self.parts, self.sent = [], time.monotonic()
 
 

@@ -81,7 +81,9 @@ def test_what_a_cell_displays_comes_in_its_order(page):
         "display({'image/svg+xml': '<svg/>'}, metadata={'image/svg+xml': {'alt': 'A line'}}, "
         "raw=True)\nprint('b')\ndisplay(7)"
     )
-    assert sent == [("out", "a\n", ""), ("svg", "<svg/>", "A line"), ("out", "b\n7\n", "")]
+    assert [kind for kind, _, _ in sent] == ["out", "svg", "out", "out"]
+    assert "|".join(text.strip() for _, text, _ in sent) == "a|<svg/>|b|7"
+    assert sent[1][2] == "A line"
 
 
 def test_figures_left_open_appear_under_their_cell(page):
@@ -176,10 +178,14 @@ def test_a_long_line_is_cut_too(page, module):
     assert len(page.printed("'x' * 1_000_000")) == module.LETTERS
 
 
-def test_what_is_printed_leaves_in_pieces(page):
-    """So that the page shows something while a cell is still running."""
-    page.run("import time\nfor k in range(3):\n    print(k)\n    time.sleep(0.06)")
-    assert len(page.sent) >= 2
+def test_what_is_printed_leaves_at_once(page, module):
+    """So that a page shows what came before an endless loop; a flood leaves in larger pieces."""
+    sent, _ = page.run("print(1)\nprint(2, 3)")
+    assert [text for _, text, _ in sent] == ["1\n", "2 3\n"]
+    sent, _ = page.run("for k in range(900):\n    print(k)")
+    assert module.AT_ONCE <= len(sent) < 300
+    page.run("import time\nfor k in range(3):\n    print(k, end='')\n    time.sleep(0.06)")
+    assert len(page.sent) >= 2  # also without the end of a line
 
 
 def test_warnings_are_kept_apart(page):
