@@ -39,12 +39,12 @@ def test_all_wrong_answers_are_caught(write, assignment, root):
     found, chained = mutation.judged(assignment, root)
     assert mutation.complaints(found, chained) == []
     assert [score.row() for score in found] == [
-        ("a0-mean", "3", "4", "2", "4", "100%", "1 of 1"),
+        ("a0-mean", "3", "4", "4", "4", "100%", "1 of 1"),
         ("a0-spread", "2", "2", "1", "2", "100%", "1 of 1"),
     ]
     failed = found[0].wrong
     assert "expected 2.5" in failed["sum, not mean"]["a0-mean-test-1"]
-    assert failed["endless"] == failed["ends Python"] == {"a0-mean-test-1": GONE}
+    assert failed["endless"] == failed["ends Python"] == {"a0-mean-check": GONE}
 
 
 def test_a_wrong_answer_that_nothing_catches_is_told(write, root):
@@ -123,7 +123,7 @@ def test_the_command_prints_a_table_and_fails_when_something_survives(
     write()
     assert main(["mutation", "a0"]) == 0
     table = capsys.readouterr().out
-    assert "a0-mean         3      4         2         4    100%  1 of 1" in table
+    assert "a0-mean         3      4         4         4    100%  1 of 1" in table
     write({**WRONG, "a0-spread": {"the solution": RIGHT["a0-spread"]["sorted"]}})
     assert main(["mutation"]) == 1
     assert "a0-spread: nothing catches 'the solution'" in capsys.readouterr().out

@@ -99,11 +99,6 @@ def long_string_in_a_test(nb):
     test.source = test.source.replace("judge.close", 'text = """one\ntwo"""\njudge.close')
 
 
-def global_in_a_test(nb):
-    test = cell(nb, "a0-spread-test-1")
-    test.source = test.source.replace("judge.close", "global text\njudge.close")
-
-
 def no_marks(nb):
     task = cell(nb, "a0-mean")
     task.source = "\n".join(line for line in task.source.split("\n") if "###" not in line)
@@ -184,7 +179,6 @@ PLANTED = {
     assert_in_a_test: "uses assert: judge.true gives a message",
     allclose_in_a_test: "compares with allclose, which students can patch",
     long_string_in_a_test: "has a string over several lines",
-    global_in_a_test: "uses global or nonlocal, but the region becomes a function",
     no_marks: "(a0-mean): needs its solution between '### BEGIN SOLUTION'",
     marks_the_wrong_way_round: "(a0-mean): needs its solution between '### BEGIN SOLUTION'",
     solution_in_a_check: "(a0-mean-check): has a solution in it, but is no solution cell",

@@ -5,7 +5,8 @@ function. It begins with the judge, executed afresh from its text, and has canar
 the tests: bare statements in which a wrong answer must fail and a right one pass. It ends with a
 token that only the grader's copy knows; a test cell whose output lacks it did not run to its end,
 whatever else it shows. What the tests name stays within: it replaces no helper of a student's that
-has the same name, and no answer finds ``expected`` among the global names.
+has the same name, and no answer finds ``expected`` among the global names. What was costly to make
+and serves the next test as well, a trained model say, is declared ``global``.
 """
 
 import hashlib

@@ -17,7 +17,7 @@ from notebooks import ROOT
 from tqdm import tqdm
 
 from .faults import find_checked
-from .play import Player
+from .play import GONE, Player
 from .sources import CourseError
 
 MUTANTS = Path("tests", "assignments", "mutants")
@@ -190,8 +190,8 @@ def _is_check(name):
 
 
 def _costs(failed):
-    """Whether an answer fails more than checks, which give no points."""
-    return not all(map(_is_check, failed))
+    """Whether an answer fails more than checks, which give no points, or came to no end."""
+    return GONE in failed.values() or not all(map(_is_check, failed))
 
 
 def text_of(answer):

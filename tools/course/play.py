@@ -51,7 +51,7 @@ class Player:
             while self._next < place:
                 cell = self._cells[self._next]
                 self._next += 1
-                if cell.cell_type == "code" and role(cell) not in ("check", "test"):
+                if cell.cell_type == "code" and role(cell) != "test":
                     with contextlib.suppress(Exception):
                         run_cell(cell.source, self._namespace)
 
@@ -84,24 +84,22 @@ class Player:
     def _answer(self, text, last, tell):
         """Run the answer and what judges it; tell of each check and test when it starts and ends.
 
-        Tests come first: they give the points, and an answer may end Python in a check. After the
-        first test that fails the others are left out.
+        After the first test that fails the others are left out.
         """
         tell((grade_id(self._cells[self._next]), None))
         with contextlib.suppress(Exception):
             run_cell(text, self._namespace)
-        cells = [c for c in self._cells[self._next + 1 : last + 1] if c.cell_type == "code"]
-        failed = False
-        for cell in sorted(cells, key=lambda cell: role(cell) == "check"):
-            kind = role(cell)
-            if kind == "test" and failed:
+        for cell in self._cells[self._next + 1 : last + 1]:
+            if cell.cell_type != "code":
                 continue
+            kind = role(cell)
             if kind in ("check", "test"):
                 tell((grade_id(cell), None))
             reason = _reason(cell, kind, self._namespace)
             if kind in ("check", "test"):
                 tell((grade_id(cell), reason))
-            failed = failed or (kind == "test" and bool(reason))
+            if kind == "test" and reason:
+                break
         tell(None)
 
 
