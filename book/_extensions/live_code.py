@@ -108,7 +108,7 @@ def add_bars(app, doctree, docname):
 
 
 def _shows_code(container):
-    first = container.children[0]
+    first = next(iter(container.children), None)
     return isinstance(first, nodes.container) and "cell_input" in first["classes"]
 
 
