@@ -13,7 +13,7 @@ ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book update slides serve test processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository vendor-live clean
+.PHONY: help book update slides serve test health anchors processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository vendor-live clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -44,6 +44,12 @@ serve: book  ## build the site and serve it on localhost
 
 test: book  ## run every check
 	$(BIN)/python tools/run_tests.py
+
+health: $(READY)  ## keep what make test wrote down, as the last verified run of each chapter
+	$(BIN)/python tools/keep_health.py
+
+anchors: book  ## list new sections, cells and terms, so that links to them stay good
+	$(BIN)/python tools/anchors.py
 
 # The outputs must not depend on the processor: PyTorch and NumPy's OpenBLAS are told to compute as
 # an old one and as a newer one, with one thread and with two.

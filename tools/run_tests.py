@@ -18,8 +18,9 @@ PYTEST = (
     *("--dist=loadfile", "--no-loadscope-reorder"),
 )
 WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
-FOLDERS = ("tests", "src", "tools")
-LONGEST = ("tests/notebooks/test_colab.py",)
+FOLDERS = ("tests", "src", "tools", "book/_extensions")
+REPORTS = ("--reports", str(ROOT / "_build" / "reports"))  # what the health page shows
+LONGEST = ("tests/notebooks/test_colab.py", "tests/assignments/test_assignment_answers.py")
 # Two workers share the processor: with more threads than cores, torch waits for itself.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
@@ -28,7 +29,8 @@ def main(arguments):
     """Run pytest over the whole repository; its exit status."""
     # What takes longest comes first, so that no worker is left alone with it.
     chapters = [str(file.relative_to(ROOT)) for file in chapter_files()]
-    command = [sys.executable, *PYTEST, *WHAT, *chapters, *LONGEST, *FOLDERS, *arguments]
+    command = [sys.executable, *PYTEST, *WHAT, *REPORTS, *chapters, *LONGEST, *FOLDERS]
+    command += arguments
     return subprocess.run(command, cwd=ROOT, env=ONE_THREAD | os.environ).returncode
 
 

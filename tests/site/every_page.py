@@ -60,7 +60,8 @@ class EveryPage:
     def test_nothing_is_too_wide(self, seen):
         assert checks.sideways(seen.page) == []
 
-    def test_widgets_are_alive(self, seen):
+    def test_widgets_are_alive(self, seen, checked):
+        checked(seen.address, "widgets", seen.page.locator(".widget").count())
         assert checks.dead_widgets(seen.page) == []
 
     def test_pictures_speak_and_wait(self, seen):

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import checks
 import pytest
 from prose import PARSER
-from site_links import broken_links
+from site_links import broken_links, followed
 from site_visits import CHAPTERS, PAGES, PHONE, ROOT, config, visit
 
 from minitransformer.exercises import solution
@@ -35,7 +35,10 @@ def formulas(name):
     return sum(token.type.startswith("math_") for token in tokens)
 
 
-def test_links_lead_somewhere(html):
+def test_links_lead_somewhere(html, checked):
+    for page, links in followed(html).items():
+        if page in CHAPTERS:
+            checked(page, "links", links)
     assert broken_links(html) == []
 
 
