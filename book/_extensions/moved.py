@@ -1,8 +1,9 @@
 """Lead from old addresses to new ones, and from the site's address to its first page.
 
-``book/moved.yml`` says what went where. A page that moved leaves a page behind that leads on. A
-place that moved within its page is one place with two names. For a place that went to another page
-the old page gets a small script, because a server never sees which place was asked for.
+``book/moved.yml`` says what went where. A page that moved leaves a page behind that leads on, to
+the same place of the new page if one was asked for. A place that moved within its page is one place
+with two names. For a place that went to another page the old page gets a small script, because a
+server never sees which place was asked for.
 """
 
 import json
@@ -25,6 +26,7 @@ SIGN = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <meta http-equiv="refresh" content="0; url={address}">
+{script}
 <title>{title}</title>
 </head>
 <body><main><h1>{title}</h1><p>This page is at <a href="{address}">{address}</a>.</p></main></body>
@@ -64,6 +66,11 @@ def address(old, new, place=""):
     return f"{uri}#{place}" if place else uri
 
 
+def note(app, page, source):
+    """Make every page anew when something moves."""
+    app.env.note_dependency(str(Path(app.srcdir) / FILE))
+
+
 def name_twice(app, doctree, page):
     """Give places that moved within a page their old names as well."""
     targets = {id_: node for node in doctree.findall(nodes.Element) for id_ in node.get("ids", ())}
@@ -83,12 +90,17 @@ def lead_away(app, page, template, context, doctree):
         if old == page != new
     }
     if away:
-        places = json.dumps(away).replace("<", "\\u003c")
-        script = context["pathto"]("_static/moved.js", 1)
-        context["metatags"] = context.get("metatags", "") + (
-            f'<script type="application/json" id="moved-places">{places}</script>'
-            f'<script defer src="{script}"></script>'
-        )
+        context["metatags"] = context.get("metatags", "") + script(page, away)
+
+
+def script(page, away):
+    """What leads on from places of a page, given as {place: address}."""
+    places = json.dumps(away).replace("<", "\\u003c")
+    source = relative_uri(f"{page}.html", "_static/moved.js")
+    return (
+        f'<script type="application/json" id="moved-places">{places}</script>'
+        f'<script defer src="{source}"></script>'
+    )
 
 
 def put_up_signs(app, exception):
@@ -100,13 +112,14 @@ def put_up_signs(app, exception):
     check(moved, app.env.found_docs)
     signs |= {old: new for (old, place), new in moved.items() if not place}
     for old, (new, place) in signs.items():
-        title = app.env.titles[new].astext()
+        title, there = app.env.titles[new].astext(), address(old, new, place)
         file = Path(app.outdir) / f"{old}.html"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
             SIGN.format(
                 policy=content_security.tag({}),
-                address=escape(address(old, new, place)),
+                address=escape(there),
+                script="" if place else script(old, {"": there}),
                 title=escape(title),
             ),
             encoding="utf-8",
@@ -114,6 +127,7 @@ def put_up_signs(app, exception):
 
 
 def setup(app):
+    app.connect("source-read", note)
     app.connect("doctree-resolved", name_twice)
     app.connect("html-page-context", lead_away)
     app.connect("build-finished", put_up_signs, priority=400)  # before the table of contents' own

@@ -86,7 +86,7 @@ def test_an_entry_that_leads_nowhere_stops_the_build(app, old, new, words):
 @pytest.mark.browser
 def test_a_place_that_went_to_another_page_leads_there(app, browser):
     write(app, {f"{PAGE}#übersicht": f"{OTHER}#here", f"{PAGE}#step-1": f"{PAGE}#similarities"})
-    context = {"pathto": lambda name, _: f"../{name}", "metatags": ""}
+    context = {"metatags": ""}
     moved.lead_away(app, PAGE, "page.html", context, None)
     texts = {PAGE: f"{context['metatags']}<h1>Old</h1>", OTHER: "<h1 id='here'>New</h1>"}
     for page, text in texts.items():
@@ -98,6 +98,20 @@ def test_a_place_that_went_to_another_page_leads_there(app, browser):
     with served(app.outdir) as address, visit(browser, f"{address}/{PAGE}.html#other") as seen:
         assert seen.page.url.endswith(f"{PAGE}.html#other")
         seen.page.evaluate("location.hash = 'übersicht'")
+        seen.page.wait_for_url(f"{address}/{OTHER}.html#here")
+
+
+@pytest.mark.browser
+def test_a_page_that_moved_leads_to_the_same_place_of_the_new_one(app, browser):
+    write(app, {"book/deep/old": OTHER})
+    moved.put_up_signs(app, None)
+    (app.outdir / f"{OTHER}.html").write_text("<title>x</title><h1 id='here'>New</h1>")
+    (app.outdir / "_static").mkdir()
+    shutil.copy(ROOT / "book" / "_static" / "moved.js", app.outdir / "_static")
+    with (
+        served(app.outdir) as address,
+        visit(browser, f"{address}/book/deep/old.html#here") as seen,
+    ):
         seen.page.wait_for_url(f"{address}/{OTHER}.html#here")
 
 
