@@ -59,7 +59,11 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say what was left out for want of what, and how to add it."""
+    """Show the tables that tests recorded; say what was left out, and how to add it."""
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    for report in reports:
+        if report.when == "call" and (table := dict(report.user_properties).get("table")):
+            terminalreporter.write_line(f"\n{table}")
     skipped = terminalreporter.getreports("skipped")
     for marker, (available, what, how) in NEEDS.items():
         count = sum(not available and marker in report.keywords for report in skipped)
