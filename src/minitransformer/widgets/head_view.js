@@ -124,7 +124,8 @@ class HeadView extends LinkedWidget {
   // A text's weights are asked for when the reader opens the view, not before.
   async load() {
     const stored = this.state.maps[this.state.text];
-    const asked = document.activeElement === this.open;
+    const { activeElement: held } = document; // is hidden meanwhile
+    const back = held === this.open ? this.sliders[0].input : this.inside.contains(held) && held;
     this.opened = true;
     this.unpacked.set(stored, null); // on its way
     this.say(null);
@@ -139,7 +140,8 @@ class HeadView extends LinkedWidget {
     }
     if (this.removed) return;
     this.draw();
-    if (asked && this.opened) this.sliders[0].input.focus({ preventScroll: true }); // the button is gone
+    const elsewhere = document.activeElement !== document.body;
+    if (back && this.opened && !elsewhere) back.focus({ preventScroll: true });
   }
 
   draw() {

@@ -43,22 +43,19 @@ class LibrarySearch extends LinkedWidget {
       onchange: () => this.history.seal(),
     });
     this.shownSharpness = html("output");
-    const step = (label, next) =>
-      html(
-        "button",
-        {
-          type: "button",
-          onclick: () => this.sharpen(Math.min(MOST_SHARPNESS, next(this.state.sharpness)), null),
-        },
-        label,
-      );
-    this.steps = div(
-      "mt-buttons",
+    const step = (label, next) => {
+      const to = () => Math.min(MOST_SHARPNESS, next(this.state.sharpness));
+      const node = html("button", { type: "button", onclick: () => this.sharpen(to(), null) }, label);
+      const show = () =>
+        setAttributes(node, { "aria-disabled": String(to() === this.state.sharpness) });
+      return { node, show };
+    };
+    this.steps = [
       step("Average", () => 0),
       step("Soften", (now) => now / 2),
       step("Sharpen", (now) => (now === 0 ? 0.1 : now * 2)),
       step("Best card", () => MOST_SHARPNESS),
-    );
+    ];
     this.table = html("table");
     this.strip = svg("svg", {
       viewBox: `0 0 ${STRIP.width} ${STRIP.height}`,
@@ -91,7 +88,7 @@ class LibrarySearch extends LinkedWidget {
           this.shownSharpness,
         ),
       ),
-      this.steps,
+      div("mt-buttons", ...this.steps.map(({ node }) => node)),
       div(
         "mt-stage",
         div(
@@ -153,6 +150,7 @@ class LibrarySearch extends LinkedWidget {
     this.drawButtons();
     this.slider.value = String(sharpness);
     setText(this.shownSharpness, short(sharpness));
+    for (const { show } of this.steps) show();
     if (!this.dragging) this.plane.setWindow(niceWindow([...key, ...query]));
     this.drawPlane(found);
     this.drawStrip(books, found);

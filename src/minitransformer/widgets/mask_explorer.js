@@ -134,7 +134,7 @@ class MaskExplorer {
     });
     this.table = html("table", { class: "mt-matrix mt-mask" });
     this.summary = html("p", { class: "mt-summary", role: "status" });
-    const presets = PRESETS.map(([label, state]) =>
+    this.presets = PRESETS.map(([label, state]) =>
       html("button", { type: "button", onclick: () => this.set(state) }, label),
     );
     this.root = div(
@@ -145,7 +145,7 @@ class MaskExplorer {
         html("b", {}, "Mask explorer. "),
         "The scores are fixed. Set who may see whom; the weights are computed anew.",
       ),
-      html("div", { class: "mt-buttons", role: "group", "aria-label": "Examples" }, ...presets),
+      html("div", { class: "mt-buttons", role: "group", "aria-label": "Examples" }, ...this.presets),
       div(
         "mt-sliders",
         ...this.sliders.map(({ row }) => row),
@@ -193,6 +193,10 @@ class MaskExplorer {
     const numbers = masked(this.state);
     for (const { name, show } of this.sliders) show(this.state[name]);
     this.causal.checked = this.state.causal;
+    PRESETS.forEach(([, preset], k) => {
+      const shown = Object.entries(preset).every(([name, value]) => this.state[name] === value);
+      setAttributes(this.presets[k], { "aria-pressed": String(shown) });
+    });
     fillTable(this.table, weightTable(this.state, numbers));
     setText(this.summary, summary(this.state, numbers));
   }

@@ -174,7 +174,7 @@ class TilesWidget extends LinkedWidget {
       caption: step
         ? `Known of ${spoken("queries", rows)} after this step`
         : "Nothing is known of any query yet",
-      head: titles("query", "largest", "shrink", "total", "summed 1", "summed 2"),
+      head: step ? titles("query", "largest", "shrink", "total", "summed 1", "summed 2") : [],
       rows: rows.map((query, i) => [
         heading(named(query), "row", { kind: "query" }),
         number(largest[i]),
