@@ -13,7 +13,7 @@ ASSIGNMENT ?=
 TORCH_INDEX := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 
 .DEFAULT_GOAL := help
-.PHONY: help book update slides serve test health anchors processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository vendor-live clean
+.PHONY: help book update slides serve test health anchors processors chapters lint format bench bench-site assignments grade mutation measurements lock set-repository vendor-live clean publish test-matrix
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ slides: book  ## build the site, and say where its slides are
 update: $(READY)  ## build again only what changed since the last build
 	$(BIN)/jupyter-book build . --path-output . -W --keep-going -q
 
+publish: book  ## copy the site, and assignments if made, to where a server serves it: make publish DIR=/srv/book
+	$(BIN)/python tools/publish.py "$(DIR)"
+
 serve: book  ## build the site and serve it on localhost
 	$(BIN)/python tools/site_server.py $(HTML) $(PORT)
 
@@ -50,6 +53,9 @@ health: $(READY)  ## keep what make test wrote down, as the last verified run of
 
 anchors: book  ## list new sections, cells and terms, so that links to them stay good
 	$(BIN)/python tools/anchors.py
+
+test-matrix: $(READY)  ## run what versions matter to with the lowest, the pinned and the newest
+	$(BIN)/python tools/version_matrix.py
 
 # The outputs must not depend on the processor: PyTorch and NumPy's OpenBLAS are told to compute as
 # an old one and as a newer one, with one thread and with two.
