@@ -206,6 +206,8 @@ grade("a0", root / "submissions", root / "out", Settings(root / "_build" / "cour
 def test_a_run_that_was_killed_is_resumed(course):
     for n in range(6):
         course.hand_in(f"new{n}", texts(RIGHT))
+    slow = {"a0-mean": "import time; time.sleep(120)"}
+    course.hand_in("new0", texts(RIGHT) | slow)  # still running when the run is killed
     command = KILLED.format(tools=str(ROOT / "tools"), root=str(course.root))
     results = course.course / "results" / KEY
     with subprocess.Popen([sys.executable, "-c", command], stderr=subprocess.DEVNULL) as process:
@@ -214,8 +216,9 @@ def test_a_run_that_was_killed_is_resumed(course):
         family = psutil.Process(process.pid).children(recursive=True)
         assert family
         process.send_signal(signal.SIGKILL)
-    _, alive = psutil.wait_procs(family, timeout=30)
+    _, alive = psutil.wait_procs(family, timeout=15)
     assert not alive  # neither graders nor boxes
+    course.hand_in("new0", texts(RIGHT))
     done = {path.stem: json.loads(path.read_text())["graded"] for path in results.glob("*.json")}
     assert 5 <= len(done) < 9
     assert course.integrity() == "ok"

@@ -152,6 +152,17 @@ def test_of_copies_the_one_that_was_worked_on_counts(back, solved, released, tin
     assert notes == ["1 copy of a given cell left out"]
 
 
+def test_an_edited_copy_of_a_test_is_code_of_the_student(back, solved, tiny):
+    place = next(n for n, cell in enumerate(solved.cells) if grade_id(cell) == "a0-mean-test-1")
+    mine = copy.deepcopy(solved.cells[place])
+    mine["id"], mine.source = "copied", "mine = mean_of_rows([[1, 3]])"
+    solved.cells.insert(place + 1, mine)
+    found, notes, cells = back(solved)
+    assert is_whole(found, cells, tiny)
+    assert notes == []
+    assert [grade_id(cell) for cell in cells if cell.source == mine.source] == [None]
+
+
 def test_an_answer_in_a_new_cell_counts(back, solved, released, tiny):
     """The stub is deleted and the function is written elsewhere, before its tests."""
     place = next(n for n, cell in enumerate(solved.cells) if grade_id(cell) == "a0-mean")
