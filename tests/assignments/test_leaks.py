@@ -1,5 +1,6 @@
 """No solution and no hidden test can be read where students look."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -34,11 +35,12 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def handouts(tmp_path_factory):
-    """The student versions of all assignments."""
+    """The student versions of all assignments, and the seconds they took the processor."""
     folder = tmp_path_factory.mktemp("course")
+    began = sum(os.times()[:4])
     for assignment in find():
         release.release(assignment, ROOT, folder / "course", folder / "handouts")
-    return folder / "handouts"
+    return folder / "handouts", sum(os.times()[:4]) - began
 
 
 def test_every_question_has_secrets(secret):
@@ -51,8 +53,14 @@ def test_every_question_has_secrets(secret):
 
 @pytest.mark.course
 def test_student_versions_have_no_secrets(handouts, secret):
-    assert len(list(handouts.iterdir())) == len(find())
-    assert leaks([handouts], secret) == []
+    folder, _ = handouts
+    assert len(list(folder.iterdir())) == len(find())
+    assert leaks([folder], secret) == []
+
+
+@pytest.mark.course
+def test_student_versions_take_at_most_20_seconds(handouts):
+    assert handouts[1] <= 20
 
 
 def test_the_site_has_no_secrets(secret):
