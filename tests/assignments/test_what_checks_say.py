@@ -13,11 +13,11 @@ from course.mutation import answers
 from course.play import Player, run_cell
 from course.sources import find
 
-from minitransformer.exercises import check
+from minitransformer.exercises import CheckResult, check
 
 MUTANTS = Path(__file__).with_name("mutants")
 EXERCISES = Path(import_module("minitransformer.exercises").__file__).parent
-KEYS = ("a1", "a2", "a3", "a5")
+KEYS = ("a1", "a2", "a3", "a4", "a5")
 
 
 @cache
@@ -33,11 +33,17 @@ def states(key):
 
 
 def answer(key, name, text):
-    """What the check of a question says to an answer."""
+    """What the check of a question says to an answer; one that trains says True or False."""
     question, before = states(key)[name]
     space = dict(before)
     run_cell(text, space)
-    return run_cell(question.checks[0].source, space)
+    try:
+        said = run_cell(question.checks[0].source, space)
+    except NotImplementedError:
+        return CheckResult(name, "open", "")
+    if isinstance(said, CheckResult):
+        return said
+    return CheckResult(name, "right" if said else "wrong", "")
 
 
 def told(key):
