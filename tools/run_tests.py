@@ -20,7 +20,11 @@ PYTEST = (
 WHAT = ("--doctest-modules", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 FOLDERS = ("tests", "src", "tools", "book/_extensions")
 REPORTS = ("--reports", str(ROOT / "_build" / "reports"))  # what the health page shows
-LONGEST = ("tests/notebooks/test_colab.py", "tests/assignments/test_assignment_answers.py")
+LONGEST = (
+    "tests/notebooks/test_colab.py",
+    "tests/assignments/test_assignment_answers.py",
+    "tests/assignments/test_grade_a1.py",
+)
 # Two workers share the processor: with more threads than cores, torch waits for itself.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
