@@ -376,4 +376,5 @@ def test_the_command_says_what_it_wrote(course, monkeypatch, capsys):
     told = capsys.readouterr().out
     assert f"ada: – of 8, ada_{NAME}.ipynb; graded, to be graded by hand" in told
     assert f"{course.out}: grades.csv and more" in told
-    assert main(["grade", KEY, os.devnull]) == 1
+    for wrong in ([KEY, os.devnull], [KEY, ""], ["", str(course.hand_ins)]):
+        assert main(["grade", *wrong]) == 1

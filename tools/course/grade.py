@@ -275,6 +275,8 @@ def add_arguments(parser):
 
 def run(options, root=ROOT):
     """Grade a folder of submissions."""
+    if not (options.assignment and options.submissions):
+        raise CourseError("say what to grade: make grade ASSIGNMENT=a1 SUBMISSIONS=folder")
     limits = replace(sandbox.Limits(), cell=options.timeout)
     course = root / COURSE
     settings = Settings(course, root, limits, options.unsafe, options.hold)
