@@ -227,12 +227,16 @@ def _shared(x):
     return (_lowest(x) + np.searchsorted(np.sort(x), x, side="right")) / 2
 
 
-def _tested(weights, effects, orders, ranked=_shared, shuffle=None, rivals=None):
-    weights, effects = ranked(weights), ranked(effects)
-    shuffle = shuffle or (lambda order: (weights, effects[order]))
-    rho = np.corrcoef(weights, effects)[0, 1]
-    chance = np.array([np.corrcoef(*shuffle(order))[0, 1] for order in orders])
-    rivals = rivals or (lambda chance, rho: 1 + (chance >= rho - 1e-9).sum())
+def _as_large(chance, rho):
+    return 1 + (chance >= rho - 1e-9).sum()
+
+
+def _tested(weights, effects, orders, ranked=_shared, rivals=_as_large):
+    def agreement(effects):
+        return np.corrcoef(ranked(weights), ranked(effects))[0, 1]
+
+    rho = agreement(effects)
+    chance = np.array([agreement(effects[order]) for order in orders])
     return np.array([rho, rivals(chance, rho) / (1 + len(orders))])
 
 
