@@ -1,5 +1,6 @@
 """The content security policy: what it says, and that a browser holds the pages to it."""
 
+import json
 import re
 import shutil
 
@@ -7,6 +8,7 @@ import checks
 import content_security
 import pytest
 from site_visits import CHAPTERS, PAGES, served, visit
+from widget_sidecars import SCRIPT as STATE
 
 CHAPTER = "chapters/03_worked_example"
 TEMPLATE = "document.documentElement.dataset.mode = 1;"
@@ -107,6 +109,57 @@ def test_no_widget_asks_for_more_when_it_is_used(browser, site, name):
         seen.page.wait_for_load_state("networkidle")
         assert seen.page.evaluate("violations") == []
         assert checks.complaints(seen) == []
+
+
+HOSTILE = '</script><img src="hostile" onerror="window.hacked = true">'
+# What would read a text as HTML or as code.
+SINKS = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|\beval\(|new Function|"
+    r"createContextualFragment|setHTML|setAttribute\(\s*[\"'](?:on|style)"
+)
+
+
+def hostile(state):
+    """A stored state in which every text that is no name of a module is hostile."""
+    if isinstance(state, dict):
+        return {k: v if k.startswith("_") else hostile(v) for k, v in state.items()}
+    if isinstance(state, list):
+        return [hostile(part) for part in state]
+    return HOSTILE if isinstance(state, str) else state
+
+
+def test_no_widget_reads_a_text_as_html(html):
+    modules = sorted((html / "_widgets").glob("*.js"))
+    assert len(modules) > 10
+    for module in modules:
+        assert SINKS.findall(module.read_text(encoding="utf-8")) == [], module.name
+
+
+@pytest.mark.parametrize("code", ["el.innerHTML = text", "el.setAttribute('onclick', text)"])
+def test_a_module_that_would_is_found(code):
+    assert SINKS.findall(code)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_hostile_texts_in_a_stored_state_stay_texts(browser, site, html, name):
+    """A widget shows them, or says that it could not be started; it makes no element of them."""
+    page = (html / f"{name}.html").read_text(encoding="utf-8")
+    stored = STATE.search(page)
+    if stored is None:
+        pytest.skip("a chapter without widgets")
+    content = json.loads(stored[2])
+    for model in content["state"].values():
+        model["state"] = hostile(model["state"])
+    planted = json.dumps(content).replace("</", "<\\/")
+    body = page[: stored.start(2)] + planted + page[stored.end(2) :]
+    with visit(browser, f"{site}/{name}.html") as seen:
+        seen.page.route(f"**/{name}.html", lambda r: r.fulfill(body=body, content_type="text/html"))
+        seen.page.reload(wait_until="networkidle")
+        views = seen.page.locator(".widget-view")
+        assert views.count() == page.count('class="widget"')
+        assert seen.page.locator('[src="hostile"]').count() == 0
+        assert seen.page.evaluate("window.hacked") is None
 
 
 PLANTED = {
