@@ -17,6 +17,7 @@ from read_chapters import (
 PAGE = "book/index_figures"
 PLACE = "<!-- the figures -->"
 CHAPTER = "<!-- the figures of {} -->"
+FIRST_SCREEN = 2  # chapters whose figures are to be seen at once
 
 
 def figures(env, page):
@@ -52,6 +53,8 @@ def fill(app, document, page):
         for chapter in chapters(app.env):
             if comment.astext().strip() == CHAPTER.format(chapter):
                 pictures = gallery(app.env, figures(app.env, chapter))
+                if chapter in chapters(app.env)[:FIRST_SCREEN]:
+                    pictures = pictures.replace('loading="lazy" ', "")
                 comment.replace_self(nodes.raw("", pictures, format="html"))
 
 

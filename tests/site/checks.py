@@ -9,7 +9,7 @@ import json
 
 from axe_playwright_python.sync_playwright import Axe
 
-PAGE_LIMIT = 500_000  # bytes a chapter may cost before any click
+PAGE_LIMIT = 400_000  # bytes a chapter may cost before any click
 LEAST_ALT = 10  # letters; "heat map" says too little
 # Compressed as they are; everything else travels with gzip.
 PACKED = (".woff2", ".woff", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico")
@@ -107,6 +107,7 @@ PICTURES = """(leastAlt) => [...document.images].flatMap((img) => {
   if (/\\.(svg|png|jpe?g|webp)$/i.test(alt)) out.push("a file name for a text");
   const top = img.getBoundingClientRect().top + scrollY;
   if (top > innerHeight && img.loading !== "lazy") out.push("not lazy, below the fold");
+  if (top < innerHeight / 2 && img.loading === "lazy") out.push("lazy, in the first screen");
   if (!img.getAttribute("width") && !img.style.width) out.push("no width");
   if (!img.getAttribute("height") && !img.style.height) out.push("no height");
   if (img.complete && img.loading !== "lazy" && img.naturalWidth === 0) out.push("not shown");
