@@ -12,9 +12,10 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
+import nbformat.v4 as v4
 import psutil
 import pytest
-from course import grade, sandbox
+from course import attempt, grade, sandbox
 from course.gradebook import Book
 from course.marks import NOT_GRADED
 from course.release import release
@@ -358,6 +359,16 @@ def test_a_grader_that_hangs_does_not_stop_the_others(course, monkeypatch):
     complete, report = course.grade(limits=sandbox.Limits(submission=1.0))
     assert not complete
     assert report[0] == "ada: – of 8, no file; not graded; the grader gave up after 2 s"
+
+
+def test_a_slow_machine_costs_no_points(tmp_path):
+    notebook = tiny_assignment()
+    notebook.cells.insert(2, v4.new_code_cell("import time\ntime.sleep(30)"))
+    path = tmp_path / "ada.ipynb"
+    path.write_text(to_text(notebook))
+    limits = sandbox.Limits(cell=3.0)
+    with pytest.raises(attempt.NoKernel, match="given took longer than 3 s: this machine may be"):
+        attempt.grade_files([path], notebook, notebook, limits)
 
 
 def test_without_a_sandbox_the_points_are_the_same(course):

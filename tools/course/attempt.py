@@ -23,6 +23,7 @@ from .sandbox import Limits
 from .sources import grade_id, role
 
 OPEN = "not attempted"
+SLOW = "this machine may be too slow, so grade with a longer TIMEOUT"
 INCOMPLETE = "the test did not run to its end"
 
 
@@ -50,8 +51,9 @@ def grade_files(files, released, source, limits, unsafe=False):
     if submitted is None:
         return None, nothing(UNREADABLE, reasons)
     normal = normalise(submitted, released, source)
+    given = {c.source.strip() for c in released.cells if c.cell_type == "code" and not role(c)}
     with Session(limits, unsafe) as session:
-        found, stops = _run(normal.notebook, session)
+        found, stops = _run(normal.notebook, session, given)
     found |= {"status": STOPPED if stops else GRADED, "reason": "; ".join(stops)}
     return normal.notebook, found | {"file": str(path), "notes": normal.notes}
 
@@ -77,19 +79,24 @@ def _best(files, released):
     return *best[1:], "; ".join(reasons)
 
 
-def _run(notebook, session):
-    """Run the cells in order, outputs and all; what came of them, and what was stopped."""
+def _run(notebook, session, given):
+    """Run the cells in order, outputs and all; what came of them, and what was stopped.
+
+    Visible checks run as well: later cells may use what is made there.
+    """
     found, stops = {"answers": {}, "tests": {}}, []
     lines = hidden_lines(notebook)
     for cell in notebook.cells:
-        if cell.cell_type != "code" or (grade_id(cell) or "").endswith("-check"):
-            continue  # visible checks are for students and give no points
+        if cell.cell_type != "code":
+            continue
         if role(cell) == "test":
             said = _judge(cell, session, lines)
             found["tests"][grade_id(cell)] = said
         else:
             result = session.run(cell.source, again=True)
             cell.outputs = result.outputs
+            if result.status == "timeout" and cell.source.strip() in given:
+                raise NoKernel(f"a cell that was given {result.reason}: {SLOW}")
             said = {"status": result.status, "message": without(lines, result.reason)}
             if role(cell) == "solution":
                 found["answers"][grade_id(cell)] = said

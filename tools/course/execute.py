@@ -30,7 +30,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class NoKernel(RuntimeError):
-    """No kernel would start: nothing that a student did."""
+    """No kernel would start, or it could not run what was given: nothing that a student did."""
 
 
 @dataclass
