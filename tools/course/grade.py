@@ -28,7 +28,7 @@ from .faults import find_checked
 from .gradebook import Book
 from .release import COURSE, graders_copy, release
 from .results import Results, Store
-from .sources import CourseError, grade_id, role
+from .sources import CourseError, find, grade_id, role
 from .validate import validate
 
 AT_ONCE = 2
@@ -270,14 +270,16 @@ def add_arguments(parser):
     parser.add_argument("--out", help="where to write (_build/course/grades/a1)")
     parser.add_argument("--hold", action="store_true", help="write no pages for students yet")
     parser.add_argument("--unsafe", action="store_true", help="grade without a sandbox")
-    parser.add_argument("--timeout", type=float, default=30.0, help="seconds for a cell (30)")
+    told = "seconds for a cell (what the assignment sets, or 30)"
+    parser.add_argument("--timeout", type=float, help=told)
 
 
 def run(options, root=ROOT):
     """Grade a folder of submissions."""
     if not (options.assignment and options.submissions):
         raise CourseError("say what to grade: make grade ASSIGNMENT=a1 SUBMISSIONS=folder")
-    limits = replace(sandbox.Limits(), cell=options.timeout)
+    [assignment] = find([options.assignment], root)
+    limits = replace(sandbox.Limits(), cell=options.timeout or assignment.cell_timeout)
     course = root / COURSE
     settings = Settings(course, root, limits, options.unsafe, options.hold)
     out = Path(options.out or course / "grades" / options.assignment)

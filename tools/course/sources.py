@@ -84,6 +84,11 @@ class Assignment:
         first = self.notebook.cells[0].source.lstrip().partition("\n")[0]
         return first.lstrip("# ").strip()
 
+    @property
+    def cell_timeout(self):
+        """Seconds for a cell in grading: ``course.cell_timeout`` of the metadata, or 30."""
+        return float(self.notebook.metadata.get("course", {}).get("cell_timeout", 30.0))
+
     @cached_property
     def questions(self):
         """Its questions, in order."""
