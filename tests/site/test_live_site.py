@@ -39,8 +39,8 @@ def own(tmp_path_factory):
         patch.setenv("LIVE_FROM", str(pyodide_folder()))
         done, html = build(tmp_path_factory.mktemp("own") / "book", notebook())
     assert done.returncode == 0, done.stdout + done.stderr
-    page = BeautifulSoup((html / "chapters/00_tiny.html").read_text(encoding="utf-8"), "html.parser")
-    return SimpleNamespace(html=html, page=page)
+    text = (html / "chapters/00_tiny.html").read_text(encoding="utf-8")
+    return SimpleNamespace(html=html, page=BeautifulSoup(text, "html.parser"))
 
 
 def bar(page, name):
