@@ -84,7 +84,7 @@ def test_error_on_the_page(faulty, fault, words):
 
 def test_heavy_page(faulty):
     fault = f"<!-- {secrets.token_hex(checks.PAGE_LIMIT)} -->"
-    assert "at most 500000" in checks.too_heavy(faulty(END, fault + END))[0]
+    assert f"at most {checks.PAGE_LIMIT}" in checks.too_heavy(faulty(END, fault + END))[0]
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,13 @@ def test_picture_lacks_something(faulty, attributes, words):
     complaints = checks.pictures(faulty(END, PICTURE.format(attributes) + END).page)
     assert len(complaints) == 1
     assert words in complaints[0]
+
+
+def test_picture_in_the_first_screen_waits(faulty):
+    start = '<article class="bd-article">'
+    picture = '<img src="../_static/favicon.svg" alt="A small sign of the book" loading="lazy"'
+    complaints = checks.pictures(faulty(start, f'{start}{picture} width="9" height="9">').page)
+    assert complaints == ["picture favicon.svg: lazy, in the first screen"]
 
 
 def test_alternative_text_of_a_figure_lost(faulty, copy):
