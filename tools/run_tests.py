@@ -24,6 +24,7 @@ LONGEST = (
     "tests/notebooks/test_colab.py",
     "tests/assignments/test_assignment_answers.py",
     "tests/assignments/test_grade_a1.py",
+    "tests/site/test_live_chapters.py",
 )
 # Two workers share the processor: with more threads than cores, torch waits for itself.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
