@@ -230,5 +230,5 @@ def test_paper_shows_widget_prose_and_solutions_but_no_buttons(chapter):
     assert chapter.locator(".tag_solution pre").first.is_visible()
     assert not chapter.locator(".chapter-bar").is_visible()
     assert chapter.locator(".widget-view").first.is_visible()
-    assert chapter.locator("article p").first.is_visible()
+    assert chapter.locator("article section > p").first.is_visible()
     assert chapter.locator("h1:visible").count() == 1
