@@ -163,6 +163,13 @@ def _judge(exercise, case, attempt, outcome):
         if changed:
             message += f" Your function also changes its input {' and '.join(changed)}."
         return _wrong(exercise, case, outcome, message, *_compared(answer, expected))
+    if expected.dtype == bool and answer.dtype != bool:
+        message = (
+            f"The entries are right, but they are numbers ({answer.dtype}), and a mask is boolean: "
+            "added to scores, or as an index, 0 and 1 mean something else. Compare, or use "
+            ".astype(bool)."
+        )
+        return _wrong(exercise, case, outcome, message)
     if changed:
         message = (
             f"The result is right, but your function changes its input {' and '.join(changed)}, "
