@@ -81,15 +81,15 @@ bench: $(READY)  ## measure, side by side, and print the tables
 
 COURSE := PYTHONPATH=tools OMP_NUM_THREADS=1 $(BIN)/python -m course
 assignments: $(READY)  ## make the student versions of the assignments (ASSIGNMENT=a1 for one)
-	$(COURSE) assignments $(ASSIGNMENT)
+	@$(COURSE) assignments $(ASSIGNMENT)
 
 grade: $(READY)  ## grade a folder of submissions: make grade ASSIGNMENT=a1 SUBMISSIONS=folder
-	$(COURSE) grade "$(ASSIGNMENT)" "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") \
+	@$(COURSE) grade "$(ASSIGNMENT)" "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") \
 	    $(if $(filter hold,$(FEEDBACK)),--hold) $(if $(UNSAFE),--unsafe) \
 	    $(if $(TIMEOUT),--timeout $(TIMEOUT))
 
 mutation: $(READY)  ## try known-wrong answers on the hidden tests, and print what is caught
-	$(COURSE) mutation $(ASSIGNMENT)
+	@$(COURSE) mutation $(ASSIGNMENT)
 
 bench-site: book  ## measure the pages of the site, beside a plain Jupyter Book, and its builds
 	$(BIN)/python -m benchmarks.site_builds

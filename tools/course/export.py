@@ -35,7 +35,9 @@ def harmless(text):
     >>> harmless('=HYPERLINK("x")'), harmless("right")
     ('\\'=HYPERLINK("x")', 'right')
     """
-    text = str(text)[:LONGEST]
+    text = str(text)
+    if len(text) > LONGEST:
+        text = text[: LONGEST - 4].rsplit(None, 1)[0] + " ..."
     return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
 
 
