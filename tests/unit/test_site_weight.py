@@ -130,6 +130,16 @@ def test_code_keeps_its_letters_and_the_elements_with_a_colour():
     )
 
 
+def test_the_letters_of_formulas_are_asked_for_where_there_are_formulas():
+    context = {"script_files": [], "body": "text", "pathto": lambda file, _: f"../{file}"}
+    lighten(None, "page", "", context, None)
+    assert context["metatags"] == ""
+    context |= {"body": '<i class="mrel">=</i><i class="mathnormal">x</i>', "metatags": "<meta />"}
+    lighten(None, "page", "", context, None)
+    assert context["metatags"].startswith("<meta /><link ")
+    assert context["metatags"].count('href="../_static/vendor/katex/fonts/KaTeX_M') == 2
+
+
 def test_what_no_page_loads_is_not_published(site):
     (site / "_static/scripts").mkdir()
     for name in ("fontawesome.js", "fontawesome.js.map", "theme.js"):
