@@ -129,6 +129,7 @@ class Cell {
     this.output = new Output(bar.parentElement, number);
     this.button = bar.querySelector(".live-run");
     this.status = bar.querySelector(".live-status");
+    bar.querySelector(".live-reset")?.remove(); // start.js made it
     this.reset = document.createElement("button");
     this.reset.type = "button";
     this.reset.className = "live-reset";

@@ -36,6 +36,29 @@
     (await page).run(bar.parentElement.id);
   }
 
+  // Shows the reader's code, and gives the button that brings back the book's: without Python, too.
+  function makeReset(bar, key, edit, status) {
+    const code = bar.parentElement.querySelector(".cell_input pre");
+    const original = [...code.childNodes];
+    const reset = document.createElement("button");
+    const show = (edited) => {
+      code.replaceChildren(...(edited ? [edit] : original));
+      reset.textContent = edited ? "Reset" : "Undo reset";
+      reset.setAttribute("aria-label", `${reset.textContent}, cell ${bar.dataset.number}`);
+    };
+    reset.type = "button";
+    reset.className = "live-reset";
+    reset.onclick = () => {
+      const edited = stored(key) === null;
+      if (edited) localStorage.setItem(key, edit);
+      else localStorage.removeItem(key);
+      show(edited);
+      status.textContent = edited ? "Your code again." : "The book's code again.";
+    };
+    show(true);
+    return reset;
+  }
+
   for (const bar of bars) {
     const button = document.createElement("button");
     const size = document.createElement("span");
@@ -50,9 +73,10 @@
     button.append("Run", size);
     button.onclick = () => begin(bar);
     bar.append(button, status);
-    const edit = stored(`${place}#${bar.parentElement.id}`);
+    const key = `${place}#${bar.parentElement.id}`;
+    const edit = stored(key);
     if (edit === null) continue;
-    bar.parentElement.querySelector(".cell_input pre").textContent = edit;
+    button.after(makeReset(bar, key, edit, status));
     status.textContent = "As you left it.";
   }
 })();

@@ -70,6 +70,11 @@ def test_edits_outlive_a_reload_and_can_be_taken_back(browser, address, root):
         page.reload()  # in the middle of things
         assert cell.element.locator(".cell_input pre").inner_text() == UNFINISHED
         assert cell.status.inner_text() == "As you left it."
+        as_shown = cell.element.locator(".cell_input pre")
+        for name, code in (("Undo reset", original), ("Reset", UNFINISHED)):
+            cell.reset.click()
+            assert cell.reset.inner_text() == name
+            assert as_shown.inner_text().strip() == code.strip()
         assert page.workers == []
         assert "SyntaxError" in cell.run()
         assert cell.code() == UNFINISHED
