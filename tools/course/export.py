@@ -30,14 +30,17 @@ LONGEST = 2000  # characters of a text
 
 
 def harmless(text):
-    """``text`` as no spreadsheet takes it for a formula.
+    """``text`` as no spreadsheet takes it for a formula, and not too long, cut between words.
 
     >>> harmless('=HYPERLINK("x")'), harmless("right")
     ('\\'=HYPERLINK("x")', 'right')
+    >>> [harmless(text)[-8:] for text in ("word " * 500, "x" * 3000, " " * 3000)]
+    ['word ...', 'xxxx ...', '     ...']
     """
     text = str(text)
     if len(text) > LONGEST:
-        text = text[: LONGEST - 4].rsplit(None, 1)[0] + " ..."
+        kept = text[: LONGEST - 4]
+        text = f"{kept.rpartition(' ')[0] or kept} ..."
     return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
 
 
