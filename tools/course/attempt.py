@@ -132,10 +132,7 @@ def main(job):
     try:
         notebook, found = grade_files(said["files"], released, source, limits, said["unsafe"])
     except NoKernel as error:
-        notebook, found = (
-            None,
-            {"status": NOT_GRADED, "reason": str(error), "file": "", "notes": []},
-        )
+        notebook, found = None, nothing(NOT_GRADED, str(error))
     if notebook is not None:
         write_atomically(job.with_name("executed.ipynb"), to_text(notebook))
     write_atomically(job.with_name("result.json"), json.dumps(found))
