@@ -30,6 +30,7 @@ $(READY): requirements.txt requirements-models.txt pyproject.toml
 # LIVE=self LIVE_FROM=folder puts Pyodide's files, taken from the folder, into the site itself; book
 # and update read the two variables. Otherwise readers get them from where _config.yml says.
 book: $(READY)  ## build the site from the stored outputs into _build/html
+	rm -rf $(HTML)  # a page that is gone from the book is to be gone from the site
 	$(BIN)/jupyter-book build . --path-output . --all -W --keep-going -q
 	@echo "The book: $(CURDIR)/$(HTML)/index.html    (make serve shows it at http://localhost:$(PORT))"
 
