@@ -15,11 +15,11 @@ from pathlib import Path
 
 import nbformat
 from check_content import CONTENT_CHECKS
-from IPython.core.inputtransformer2 import TransformerManager
 from notebooks import (
     ROOT,
     UNSTORED_KEYS,
     WIDGET_STATE,
+    cell_tree,
     chapter_files,
     code_cells,
     read,
@@ -86,7 +86,7 @@ def _shows(source):
 
     Calls other than these two may return None, so a last line that is a call does not count.
     """
-    body = _parsed(source).body
+    body = cell_tree(source).body
     if not body:
         return False
     statements = [s for s in body if isinstance(s, ast.Expr)]
@@ -103,11 +103,6 @@ def _shows(source):
     return not isinstance(last.value, ast.Call | ast.Await) and not is_none
 
 
-def _parsed(source):
-    """The syntax tree of a cell, magics included."""
-    return ast.parse(TransformerManager().transform_cell(source))
-
-
 def compared(notebook, path):
     """No cell is kept from nbval, unless it ends in an assertion on its claim."""
     for number, cell in code_cells(notebook):
@@ -115,7 +110,7 @@ def compared(notebook, path):
         if used or "NBVAL_" in cell.source:
             yield number, f"kept from the comparison ({', '.join(used) or 'comment'}): {LOOSEN}"
         elif "nbval-ignore-output" in tags(cell):
-            last = _parsed(cell.source).body[-1:]
+            last = cell_tree(cell.source).body[-1:]
             if not last or not isinstance(last[0], ast.Assert):
                 yield number, "tagged nbval-ignore-output, but its last line is no assertion"
 

@@ -9,7 +9,6 @@ is written of a chapter that ran in part, or changed while it was checked.
 import ast
 import json
 import platform
-import re
 from collections import defaultdict
 from datetime import datetime, timezone
 from hashlib import sha256
@@ -17,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
-from notebooks import ROOT, chapter_files, code_cells, read, tags, write_atomically
+from notebooks import ROOT, cell_tree, chapter_files, code_cells, read, tags, write_atomically
 
 EXECUTED = "executed"
 NOTE = "checked of a chapter"  # what a test says, among the properties of its report
@@ -57,9 +56,7 @@ def assertions(source):
     >>> assertions("%matplotlib inline\\nassert x\\nif a:\\n    %pip install b\\n    assert b")
     2
     """
-    # Lines for IPython are no Python; "pass" keeps a block that holds nothing else.
-    plain = re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.MULTILINE)
-    return sum(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(plain)))
+    return sum(isinstance(node, ast.Assert) for node in ast.walk(cell_tree(source)))
 
 
 def versions():

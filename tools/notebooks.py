@@ -1,5 +1,6 @@
 """What the notebook tools share: where the chapters are, and how a notebook is read and stored."""
 
+import ast
 import hashlib
 import os
 import re
@@ -17,6 +18,17 @@ PICTURES = ("image/png", "image/jpeg", "image/svg+xml")
 UNSTORED_KEYS = ("_esm", "_css", "layout", "tabbable", "tooltip")
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+
+
+def cell_tree(source):
+    """The syntax tree of a cell, lines for IPython included.
+
+    >>> len(cell_tree("if a:\\n    %pip install b\\n!ls").body)
+    2
+    """
+    from IPython.core.inputtransformer2 import TransformerManager  # slow to import
+
+    return ast.parse(TransformerManager().transform_cell(source))
 
 
 def chapter_files(names=(), root=ROOT):

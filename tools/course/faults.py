@@ -8,8 +8,7 @@ import ast
 import re
 from collections import Counter
 
-from IPython.core.inputtransformer2 import TransformerManager
-from notebooks import ROOT, code_cells
+from notebooks import ROOT, cell_tree, code_cells
 from setup_cell import TAGS, setup_cell, setup_source
 
 from . import hidden
@@ -200,7 +199,7 @@ def _setup(notebook, root):
 def _parsed(source, strict=False):
     """The syntax tree of a cell, magics included; an empty one if it does not parse."""
     try:
-        return ast.parse(TransformerManager().transform_cell(source))
+        return cell_tree(source)
     except SyntaxError:
         if strict:
             raise

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 
-from IPython.core.inputtransformer2 import TransformerManager
+from notebooks import cell_tree
 
 from . import hidden
 from .sources import grade_id, role
@@ -129,7 +129,7 @@ def _heard(connection, end):
 
 def run_cell(source, namespace):
     """Run a cell as IPython would; the value of its last line if that is an expression."""
-    tree = ast.parse(TransformerManager().transform_cell(source))
+    tree = cell_tree(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "<cell>", "exec"), namespace)
     if last is not None:
