@@ -112,6 +112,7 @@ def needs(module):
     return frozenset(found)
 
 
+@cache  # most modules come up for many others
 def _on_import(file, package):
     """What a file imports when it is imported itself: not what its functions import when called."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
