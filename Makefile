@@ -31,14 +31,14 @@ $(READY): requirements.txt requirements-models.txt pyproject.toml
 # and update read the two variables. Otherwise readers get them from where _config.yml says.
 book: $(READY)  ## build the site from the stored outputs into _build/html
 	rm -rf $(HTML)  # a page that is gone from the book is to be gone from the site
-	$(BIN)/jupyter-book build . --path-output . --all -W --keep-going -q
+	$(BIN)/python tools/build_book.py . --path-output . --all -W --keep-going -q
 	@echo "The book: $(CURDIR)/$(HTML)/index.html    (make serve shows it at http://localhost:$(PORT))"
 
 slides: book  ## build the site, and say where its slides are
 	@ls $(CURDIR)/$(HTML)/slides/*.html
 
 update: $(READY)  ## build again only what changed since the last build
-	$(BIN)/jupyter-book build . --path-output . -W --keep-going -q
+	$(BIN)/python tools/build_book.py . --path-output . -W --keep-going -q
 
 publish: book  ## copy the site, and assignments if made, to where a server serves it: make publish DIR=/srv/book
 	$(BIN)/python tools/publish.py "$(DIR)"
