@@ -235,16 +235,19 @@ def _fastest_products(new, weight):
 
     PyTorch's own product of a bfloat16 matrix, laid out by rows, and one vector is 2 to 3 times as
     fast as the one that oneDNN computes for it, and as exact. With more tokens at once, or with
-    columns, oneDNN is the faster. ``weight`` stands for all of the model's.
+    columns, oneDNN is the faster. ``weight`` stands for all of the model's. Where a program has
+    frozen PyTorch's global flags, as PyTorch's own test helpers do, all stays as it is.
     """
-    was_enabled = torch.backends.mkldnn.enabled
     by_rows = weight.dtype == torch.bfloat16 and weight.is_contiguous()
-    if new.numel() == 1 and weight.device.type == "cpu" and by_rows:
-        torch.backends.mkldnn.enabled = False
+    on_cpu = weight.device.type == "cpu" and torch.backends.mkldnn.enabled
+    if not (new.numel() == 1 and by_rows and on_cpu) or torch.backends.flags_frozen():
+        yield
+        return
+    torch.backends.mkldnn.enabled = False
     try:
         yield
     finally:
-        torch.backends.mkldnn.enabled = was_enabled
+        torch.backends.mkldnn.enabled = True
 
 
 def _steps(model, read, choose, unread, max_new_tokens, stop_tokens, pad_token):

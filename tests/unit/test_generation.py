@@ -364,6 +364,11 @@ def test_the_layout_for_decoding_changes_no_token_and_no_value():
     assert lay_out_for_decoding(model).lm_head.weight.is_contiguous()
 
 
+# What torch.backends.disable_global_flags sets, as the import of PyTorch's test helpers does.
+PYTORCH = torch.backends.flags_frozen.__globals__
+FLAGS_FREE = "__allow_nonbracketed_mutation_flag"
+
+
 @pytest.mark.parametrize(
     ("dtype", "columns", "batch", "without"),
     [
@@ -373,7 +378,10 @@ def test_the_layout_for_decoding_changes_no_token_and_no_value():
         (torch.float32, False, 1, False),
     ],
 )
-def test_one_bfloat16_token_is_multiplied_without_onednn(dtype, columns, batch, without):
+def test_one_bfloat16_token_is_multiplied_without_onednn(
+    dtype, columns, batch, without, monkeypatch
+):
+    monkeypatch.setitem(PYTORCH, FLAGS_FREE, True)
     model = decoder("llama").to(dtype)
     if columns:
         model.embed.weight.data = model.embed.weight.data.T.contiguous().T
@@ -394,6 +402,16 @@ def test_one_bfloat16_token_is_multiplied_without_onednn(dtype, columns, batch, 
     with pytest.raises(RuntimeError, match="in the middle"), failing:
         generate(model, tokens_of(1, 1), 2)
     assert torch.backends.mkldnn.enabled
+
+
+def test_flags_that_a_program_froze_stay_as_they_are(monkeypatch):
+    model = decoder("llama").to(torch.bfloat16)
+    monkeypatch.setitem(PYTORCH, FLAGS_FREE, True)
+    expected = generate(model, tokens_of(1, 5), 6)
+    monkeypatch.setitem(PYTORCH, FLAGS_FREE, False)
+    with pytest.raises(RuntimeError, match="not allowed to set"):
+        torch.backends.mkldnn.enabled = False
+    assert generate(model, tokens_of(1, 5), 6).equal(expected)
 
 
 FOUR = tokens_of(2, 4)
