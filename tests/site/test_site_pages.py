@@ -36,6 +36,8 @@ def test_the_button_of_the_way_back_can_be_read(browser, site, dark):
         )
         assert button.is_visible()
         assert checks.accessibility(seen.page) == []
+        button.click()
+        seen.page.wait_for_function("() => scrollY === 0")
 
 
 def test_first_page_leads_to_the_intro(browser, site):
