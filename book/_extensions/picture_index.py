@@ -17,7 +17,7 @@ from read_chapters import (
 PAGE = "book/index_figures"
 PLACE = "<!-- the figures -->"
 CHAPTER = "<!-- the figures of {} -->"
-FIRST_SCREEN = 2  # chapters whose figures are to be seen at once
+FIRST_SCREEN = 3  # pictures that are seen at once, on a phone too; the others wait
 
 
 def figures(env, page):
@@ -49,12 +49,13 @@ def fill(app, document, page):
     """Put the figures in place of the comments."""
     if page != PAGE or app.builder.format != "html":
         return
+    at_once = FIRST_SCREEN
     for comment in list(document.findall(nodes.raw)):
         for chapter in chapters(app.env):
             if comment.astext().strip() == CHAPTER.format(chapter):
-                pictures = gallery(app.env, figures(app.env, chapter))
-                if chapter in chapters(app.env)[:FIRST_SCREEN]:
-                    pictures = pictures.replace('loading="lazy" ', "")
+                found = figures(app.env, chapter)
+                pictures = gallery(app.env, found).replace('loading="lazy" ', "", max(at_once, 0))
+                at_once -= len(found)
                 comment.replace_self(nodes.raw("", pictures, format="html"))
 
 
