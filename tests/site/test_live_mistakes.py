@@ -13,6 +13,11 @@ STOP = """(button) => new Promise((done) => {
   if (button.textContent !== "Run") throw new Error(button.textContent);
   requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
 })"""
+ENDLESS_ATTEMPT = """from minitransformer.exercises import check
+def attempt(scores):
+    while True:
+        pass
+check("softmax", attempt)"""
 FIRST, SECOND, THIRD = "embeddings-code", "project-loop", "project-matrix"
 
 
@@ -121,6 +126,12 @@ def test_two_cells_at_once(cell, other):
     assert other.status.inner_text() == "Waiting"
     other.wait("Done")
     assert (cell.text(), other.text()) == ("first\nfirst", "third")
+
+
+def test_a_check_of_an_endless_loop_ends_by_itself(cell):
+    text = cell.run_code(ENDLESS_ATTEMPT)
+    assert "Your function was not done after 5 seconds" in text
+    assert cell.status.inner_text().startswith("Done in")
 
 
 def test_an_endless_loop_is_stopped(cell, other):

@@ -256,3 +256,16 @@ def test_without_threads_attempts_run_directly():
     assert "leave out exit()" in check("softmax", lambda scores: sys.exit()).message
     with pytest.raises(KeyboardInterrupt):
         check("softmax", raiser(KeyboardInterrupt()))
+
+
+@pytest.mark.usefixtures("no_threads", "short")
+@pytest.mark.parametrize("attempt", [loop, loop_that_catches, loop_in_numpy])
+def test_without_threads_a_loop_ends_in_time_as_well(attempt):
+    before = sys.gettrace()
+    result, seconds = timed(attempt)
+    assert result.status == "wrong"
+    assert "not done after 0.4 seconds" in result.message
+    assert "in line" in dict(result.details)["Stopped"]
+    assert seconds < 2
+    assert sys.gettrace() is before
+    assert check("softmax", softmax)

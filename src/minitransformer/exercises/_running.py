@@ -4,12 +4,16 @@ The call runs in a thread of its own while the caller waits. When the time is up
 sent into that thread. This needs no signal, so it works in the kernel of a notebook, on Windows and
 wherever else the caller is not the main thread. It cannot end a call that stays outside Python (a
 long sleep): such a thread is left behind, as a daemon. Code that holds the interpreter's lock all
-the while (``9 ** 9 ** 9``) holds up the caller as well. Where no thread can start, as in a browser,
-the call runs directly and has no limit.
+the while (``9 ** 9 ** 9``) holds up the caller as well.
+
+Where no thread can start, as in a browser, the call runs directly, and Python looks at the clock at
+each of its lines. Then only lines of Python are stopped, and only once: code that catches the
+exception goes on.
 """
 
 import contextlib
 import io
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -76,7 +80,7 @@ def _run_in_thread(function, seconds):
     try:
         thread.start()
     except RuntimeError:  # no threads here
-        return _call(function, outcome)
+        return _run_line_by_line(function, seconds)
     try:
         # Not thread.join: interrupted, it takes a running thread for a stopped one (Python 3.11).
         in_time = finished.wait(seconds)
@@ -91,6 +95,22 @@ def _run_in_thread(function, seconds):
     if finished.is_set() and isinstance(outcome.error, TimeUp):
         return outcome  # its traceback says where the call was
     return Outcome(error=TimeUp(), left_behind=thread.is_alive())
+
+
+def _run_line_by_line(function, seconds):
+    end = time.monotonic() + seconds
+
+    def look(frame, event, argument):
+        if time.monotonic() > end:
+            raise TimeUp
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        return _call(function, Outcome())
+    finally:
+        sys.settrace(before)
 
 
 def _call(function, outcome):
