@@ -149,3 +149,18 @@ def test_an_endless_loop_is_stopped(cell, other):
     assert other.run_code("x") == "8"  # anew, the earlier cells first
     assert len(cell.page.workers) == 1  # a browser may take two seconds to end the old one
     assert cell.text() == ""
+
+
+def test_a_reload_in_the_middle(cell):
+    cell.write("print('begun', flush=True)\nwhile True:\n    pass")
+    cell.button.click()
+    cell.output.get_by_text("begun").wait_for()
+    cell.page.reload()
+    assert cell.page.workers == []
+    assert cell.status.inner_text() == "As you left it."
+    assert "while True:" in cell.element.locator(".cell_input").inner_text()
+    assert "begun" not in cell.text()  # what is stored in the book, until it is run again
+    cell.reset.click()
+    cell.run()
+    assert cell.status.inner_text().startswith("Done in")
+    assert cell.run_code("print(6 * 7)") == "42"
