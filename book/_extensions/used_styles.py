@@ -2,9 +2,11 @@
 
 The theme brings ten sheets of 400 kB, for every kind of page that anyone builds with it, and a
 browser fetches and reads all of them before it shows the first word. Here the sheets that a page
-links become one. Of those that are not the book's own a rule stays if each class and id of one of
-its selectors is a word in some page or script of the site, because a script may set it later. Faces
-of fonts and animations stay if a rule that stays names them.
+links become one, asked for at the head's beginning and linked at its end: a script written into the
+head waits for the sheets linked before it, and the page with it. Of those that are not the book's
+own a rule stays if each class and id of one of its selectors is a word in some page or script of
+the site, because a script may set it later. Faces of fonts and animations stay if a rule that stays
+names them.
 """
 
 import os
@@ -146,14 +148,26 @@ def join(app, exception):
         sheets = [(page.parent / link).resolve() for link in LINK.findall(html)]
         if len(sheets) > 1 and all(sheet.is_file() for sheet in sheets):
             sheets = [_write(site, "\n".join(map(text, sheets)))]
-            link = f'<link rel="stylesheet" href="{os.path.relpath(sheets[0], page.parent)}" />\n'
-            first = LINK.search(html).start()
-            html = html[:first] + link + LINK.sub("", html[first:])
-            page.write_text(html, encoding="utf-8")
+            page.write_text(linking(html, os.path.relpath(sheets[0], page.parent)), "utf-8")
         linked.update(sheets)
     for old in (site / "_static").glob(NAME.format("*")):
         if old not in linked:
             old.unlink()
+
+
+def linking(html, sheet):
+    """The page with a link to one sheet in place of those that it has.
+
+    >>> linking('<link rel="stylesheet" href="a"><link rel="stylesheet" href="b"></head>', "c")
+    '<link rel="preload" as="style" href="c" /><link rel="stylesheet" href="c" /></head>'
+    """
+    first = LINK.search(html).start()
+    early, link = (
+        f'<link {kind} href="{sheet}" />'
+        for kind in ('rel="preload" as="style"', 'rel="stylesheet"')
+    )
+    html = html[:first] + early + LINK.sub("", html[first:])
+    return html.replace("</head>", f"{link}</head>", 1)
 
 
 def _write(site, css):
