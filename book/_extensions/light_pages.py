@@ -7,8 +7,8 @@ theme writes into every page for its version switcher, which the book has not.
 In code, names and punctuation have the colour of all text; they need no elements of their own,
 which were half of those on a page.
 
-The letters of formulas are asked for at once on pages that have some: late they would move the
-text.
+The letters of the text are asked for at once, and those of formulas and slanted ones on pages that
+have some: late they would move the text, or not be shown at all.
 
 What the theme puts into the site and no page loads (its icons as a script and as fonts, Bootstrap,
 source maps) is not published.
@@ -20,10 +20,12 @@ from pathlib import Path
 
 CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 COLOURLESS = re.compile(r'<span class="(?:n|nn|p|w)">([^<]*)</span>')
-FACES = {  # of formulas, each with the class of letters that are set in it
-    "KaTeX_Main-Regular": 'class="mrel"',
-    "KaTeX_Math-Italic": "mathnormal",
-    "KaTeX_Size1-Regular": "small-op",
+FACES = {  # each with what stands in a page that has letters of it
+    "source-sans/source-sans-3-latin-wght-normal": "",
+    "katex/fonts/KaTeX_Main-Regular": 'class="mrel"',
+    "katex/fonts/KaTeX_Math-Italic": "mathnormal",
+    "katex/fonts/KaTeX_Size1-Regular": "small-op",
+    "source-sans/source-sans-3-latin-wght-italic": "<em>",
 }
 FACE = '<link rel="preload" as="font" type="font/woff2" crossorigin href="{}" />'
 UNUSED = (
@@ -45,10 +47,10 @@ def lighten(app, page, template, context, doctree):
         ]
     if "body" in context:
         context["body"] = CODE.sub(_plainer, context["body"])
-        needed = [face for face, letters in FACES.items() if letters in context["body"]]
-        files = [f"_static/vendor/katex/fonts/{face}.woff2" for face in needed]
-        faces = "".join(FACE.format(context["pathto"](file, 1)) for file in files)
-        context["metatags"] = context.get("metatags", "") + faces
+    needed = [face for face, letters in FACES.items() if letters in context.get("body", "")]
+    files = [f"_static/vendor/{face}.woff2" for face in needed]
+    faces = "".join(FACE.format(context["pathto"](file, 1)) for file in files)
+    context["metatags"] = context.get("metatags", "") + faces
 
 
 def _plainer(code):
