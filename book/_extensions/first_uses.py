@@ -14,6 +14,11 @@ from read_chapters import Place, chapters, depend_on_chapters, number, place, tr
 
 PAGE = "book/glossary"
 SHORT = re.compile(r"\bShort: (\w+)")
+# Where the chapters use the word of a term for something else.
+OTHER_SENSES = re.compile(
+    r"in your head|mind that\s+blocks|block-diagonal|the three\s+blocks"
+    r"|(?:each time with|each with a) loss|(?:no|every) exponent is"
+)
 NO_PROSE = (nodes.literal_block, nodes.literal, nodes.raw, nodes.math, nodes.math_block)
 NO_PROSE += (nodes.comment, nodes.image)
 
@@ -75,6 +80,7 @@ def first_uses(glossary, texts):
     }
     uses = {}
     for text, node in texts:
+        text = OTHER_SENSES.sub("", text)
         hits = [a for a, patterns in open_terms.items() if any(p.search(text) for p in patterns)]
         for anchor in hits:
             uses[anchor] = node

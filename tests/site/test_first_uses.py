@@ -29,6 +29,14 @@ def test_the_first_text_that_uses_a_term_is_found():
     assert found == {"term-key": places[2], "term-gqa": places[1]}
 
 
+def test_another_sense_of_the_word_is_no_use_of_the_term():
+    glossary = {"term-head": ("head", definition("One attention among several."))}
+    texts = ["Test it in your head.", "Each head"]
+    places = [nodes.paragraph("", text) for text in texts]
+    found = first_uses.first_uses(glossary, zip(texts, places, strict=True))
+    assert found == {"term-head": places[1]}
+
+
 def test_code_formulas_and_pictures_are_no_prose():
     document = nodes.section("", nodes.title("", "", nodes.Text("Of keys")))
     paragraph = nodes.paragraph()
