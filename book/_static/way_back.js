@@ -1,11 +1,14 @@
 // The button back to the top shows itself on the way up. It is the theme's, but its script comes with
 // all of Bootstrap.
 {
-  const button = document.querySelector("#pst-back-to-top");
+  const button = document.querySelector("#pst-back-to-top"); // the search page runs this without one
   let before = scrollY;
-  addEventListener("scroll", () => {
+  const show = () => {
     button.style.display = 0 < scrollY && scrollY < before ? "block" : "none";
     before = scrollY;
-  }, { passive: true });
-  button.addEventListener("click", () => scrollTo(0, 0));
+  };
+  if (button) {
+    addEventListener("scroll", show, { passive: true });
+    button.addEventListener("click", () => scrollTo(0, 0));
+  }
 }
