@@ -164,6 +164,20 @@ def test_pages_show_no_hidden_test(graded):
     assert LEFT_OUT in spied  # it had something to leave out
 
 
+def test_pages_name_questions_by_their_headings_and_give_a_reason_once(graded):
+    student = graded.students["100-gb"]
+    page = (graded.out / "feedback" / f"{student}.html").read_text(encoding="utf-8")
+    assert "<h2>1. Softmax along any axis</h2>" in page
+    assert "a1-softmax</" not in page
+    summary, tests = page.partition("</table>")[::2]
+    (case,) = [case for case in CASES if case.student == "100-gb"]
+    assert "MemoryError" in rows_of(graded, case)["a1-softmax"]["comment"]
+    assert "MemoryError" not in summary
+    assert "MemoryError" in tests
+    edited = (graded.out / "feedback" / f"{graded.students['edits-tests']}.html").read_text("utf-8")
+    assert "a1-half-scores-test-1 had been edited" in edited.partition("</table>")[0]
+
+
 def test_pages_run_no_code_of_students(graded):
     student = graded.students["=HYPERLINK(1)"]
     page = (graded.out / "feedback" / f"{student}.html").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from html import escape
 from notebooks import write_atomically
 
 from . import hidden
-from .marks import NOT_GRADED, about
+from .marks import NOT_GRADED, about, failures
 from .sources import grade_id, role
 
 LEFT_OUT = "[a line of the hidden tests is left out here]"
@@ -80,8 +80,11 @@ def student_page(assignment, record, rows, executed):
     if record["reason"]:
         body.append(f"<p>{escape(without(told, record['reason']))}</p>")
     body += [f"<p>{escape(note)}.</p>" for note in record.get("notes", [])]
-    body.append(_table(("question", "points", "status", "comment"), map(_summary, rows)))
-    if executed is not None and record["status"] != NOT_GRADED:
+    shown = executed is not None and record["status"] != NOT_GRADED
+    questions = {one.name: one for one in assignment.questions}
+    lines = [_summary(questions[row.question], row, record if shown else None) for row in rows]
+    body.append(_table(("question", "points", "status", "comment"), lines))
+    if shown:
         for question in assignment.questions:
             body += _question(question, record, executed, told)
     title = f"{assignment.title}: {record['shown']}"
@@ -101,7 +104,7 @@ def answers_page(assignment, answers):
         "not changed does not run again.</p>"
     ]
     for question in filter(lambda one: one.manual, assignment.questions):
-        body.append(f"<h2>{escape(question.name)} ({question.points:g} points)</h2>")
+        body.append(f"<h2>{escape(question.title)} ({question.points:g} points)</h2>")
         for student, texts in answers:
             text = texts.get(question.name, "")
             body.append(f"<h3>{escape(student)}</h3><pre>{escape(text)}</pre>")
@@ -119,9 +122,14 @@ def write_pages(folder, pages):
         write_atomically(folder / f"{student}.html", text)
 
 
-def _summary(row):
+def _summary(question, row, record):
+    """A line of the first table; the failed tests of a ``record`` are told below, not here."""
     points = "–" if row.points is None else f"{row.points:g}"
-    return row.question, f"{points} of {row.max:g}", row.status, row.comment
+    comment = row.comment
+    for told in failures(question, record) if record else ():
+        comment = comment.replace(told, "", 1)
+    comment = "; ".join(filter(None, comment.split("; ")))
+    return question.title, f"{points} of {row.max:g}", row.status, comment
 
 
 def _table(head, lines):
@@ -135,7 +143,7 @@ def _table(head, lines):
 
 def _question(question, record, executed, told):
     """A question's answer, what the cell printed, and its tests."""
-    yield f"<h2>{escape(question.name)}</h2>"
+    yield f"<h2>{escape(question.title)}</h2>"
     cell = next((one for one in executed.cells if grade_id(one) == question.name), None)
     if cell is None:
         yield "<p>There is no cell with an answer.</p>"

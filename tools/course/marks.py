@@ -74,6 +74,16 @@ def about(cell):
     return " ".join(line.lstrip("# ").strip() for line in lines).rstrip(".")
 
 
+def failures(question, record):
+    """Of each failed test of a question what it grades and what it said, as a comment has it."""
+    told = []
+    for cell in question.tests:
+        test = record["tests"][grade_id(cell)]
+        if not test["passed"]:
+            told.append(f"{about(cell)}: {test['message'][:SHORT]}")
+    return told
+
+
 def _row(assignment, question, record, scores):
     names = [grade_id(cell) for cell in (question.tests or (question.solution,))]
     points = None
@@ -107,10 +117,7 @@ def _told(question, record, scores):
     answer = record["answers"].get(question.name)
     if answer is not None and answer["status"] != "ok":
         told.append(f"the answer's own cell: {answer['message'][:SHORT]}")
-    for cell in question.tests:
-        test = record["tests"][grade_id(cell)]
-        if not test["passed"]:
-            told.append(f"{about(cell)}: {test['message'][:SHORT]}")
+    told += failures(question, record)
     if question.manual:
         score = scores[question.name]
         told.append(score.comment)

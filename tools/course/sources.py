@@ -44,6 +44,7 @@ class Question:
     """One question: its solution (or manual) cell and the cells that judge it."""
 
     name: str
+    title: str  # the heading it stands under, or its name where there is none
     place: int  # the index of the solution cell in the notebook
     solution: dict
     checks: tuple
@@ -123,13 +124,15 @@ def find(keys=(), root=ROOT):
 
 
 def _questions(notebook):
-    questions = []
+    questions, heading = [], ""
     for place, cell in enumerate(notebook.cells):
         if role(cell) in ("solution", "manual"):
-            questions.append((place, cell, [], []))
+            questions.append((grade_id(cell), heading, place, cell, [], []))
         elif role(cell) in ("check", "test") and questions:
-            questions[-1][2 if role(cell) == "check" else 3].append(cell)
+            questions[-1][4 if role(cell) == "check" else 5].append(cell)
+        elif cell.cell_type == "markdown" and cell.source.startswith("## "):
+            heading = cell.source.partition("\n")[0].removeprefix("## ").strip()
     return [
-        Question(grade_id(cell), place, cell, tuple(checks), tuple(tests))
-        for place, cell, checks, tests in questions
+        Question(name, heading or name, place, cell, tuple(checks), tuple(tests))
+        for name, heading, place, cell, checks, tests in questions
     ]
