@@ -31,7 +31,7 @@ body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: auto; pa
 table {{ border-collapse: collapse; }}
 td, th {{ border: 1px solid #888; padding: .3rem .6rem; text-align: left; vertical-align: top; }}
 pre {{ border-left: 4px solid #888; padding-left: .8rem; white-space: pre-wrap; }}
-pre, td {{ overflow-wrap: anywhere; }}
+pre, td:last-child {{ overflow-wrap: anywhere; }}
 </style>
 </head>
 <body>
@@ -79,7 +79,8 @@ def student_page(assignment, record, rows, executed):
     body = [f"<p><strong>Points: {total}</strong></p>"]
     if record["reason"]:
         body.append(f"<p>{escape(without(told, record['reason']))}</p>")
-    body += [f"<p>{escape(note)}.</p>" for note in record.get("notes", [])]
+    notes = [one for one in record.get("notes", []) if not any(one in row.comment for row in rows)]
+    body += [f"<p>{escape(note)}.</p>" for note in notes]
     shown = executed is not None and record["status"] != NOT_GRADED
     questions = {one.name: one for one in assignment.questions}
     lines = [_summary(questions[row.question], row, record if shown else None) for row in rows]
