@@ -1,4 +1,5 @@
-// Puts a term's definition before all pages that merely mention its words.
+// Puts a term's definition before all pages that merely mention its words, and shows of a page what
+// its author wrote: not its list of contents, nor its buttons.
 //
 // Sphinx's search gives results in growing order of worth, each as [page, title, anchor,
 // description, score, file]. A term counts as asked for when the query has the stems of all its
@@ -24,5 +25,13 @@
       ([where, , anchor]) => !found.some((hit) => hit[0] === where && hit[2] === anchor),
     );
     return [...others, ...found];
+  };
+
+  const textOf = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const article = new DOMParser().parseFromString(html, "text/html").querySelector(".bd-article");
+    const extras = ".chapter-bar, .chapter-facts, .live-bar, .live-lacks";
+    for (const one of article?.querySelectorAll(extras) ?? []) one.remove();
+    return textOf(article ? `<main role="main">${article.innerHTML}</main>` : html, anchor);
   };
 }

@@ -9,6 +9,7 @@ from docutils import nodes
 from parsed import parsed
 from site_visits import CHAPTERS, ROOT, visit
 
+CHAPTER_5 = "One sequence, or two"
 # Terms that the chapters need by another word, in code or in a picture.
 NOT_IN_PROSE = {"head importance", "head overlap", "query offset"}
 
@@ -118,3 +119,14 @@ def test_a_query_that_is_no_term_is_searched_as_before(browser, site):
         first = seen.page.locator("#search-results .search > li > a").first
         first.wait_for()
         assert "02_library_metaphor" in first.get_attribute("href")
+
+
+@pytest.mark.browser
+def test_of_a_page_found_its_own_words_are_shown(browser, site):
+    with visit(browser, f"{site}/search.html?q=translation") as seen:
+        found = seen.page.locator("#search-results .search > li")
+        found.locator("p.context").nth(5).wait_for()
+        (chapter,) = [one for one in found.all() if one.locator("a").inner_text() == CHAPTER_5]
+        text = chapter.locator("p.context").inner_text()
+        assert text.startswith(f"{CHAPTER_5} At the end of this chapter you will have")
+        assert "Run in Colab" not in " ".join(found.locator("p.context").all_inner_texts())
