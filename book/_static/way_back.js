@@ -4,6 +4,7 @@
   const button = document.querySelector("#pst-back-to-top"); // the search page runs this without one
   let before = scrollY;
   const show = () => {
+    if (scrollY === before) return; // an event without a move
     button.style.display = 0 < scrollY && scrollY < before ? "block" : "none";
     before = scrollY;
   };
