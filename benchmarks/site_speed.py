@@ -183,7 +183,7 @@ def main(arguments=None):
     """Print the table; the exit status says whether all chapters hold the bars."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pages", nargs="*", metavar="03", help="a part of the page's name")
-    parser.add_argument("--visits", type=int, default=1, help="how often; the median counts")
+    parser.add_argument("--visits", type=int, default=3, help="how often; the median counts")
     parser.add_argument("--site", type=Path, default=HTML, help="the folder of built pages")
     asked = parser.parse_args(arguments)
     wanted = [page for page in pages() if any(part in page for part in asked.pages or [""])]
