@@ -9,6 +9,7 @@ the site, because a script may set it later. Faces of fonts and animations stay 
 names them.
 """
 
+import json
 import os
 import re
 from functools import cache, partial
@@ -25,6 +26,7 @@ URL = re.compile(r"""url\(\s*["']?(?!data:|#)([^"')]+)["']?\s*\)""")
 NAME = "site-{}.css"
 WORD = re.compile(r"[\w-]+")
 SPACES = re.compile(r"[ \t\r\n\f]+")  # not those that a string may hold on purpose
+RULES = sha256(Path(__file__).read_bytes()).hexdigest()  # of what may stay
 GROUPS = ("media", "supports", "layer", "container")  # at-rules that hold rules
 
 
@@ -116,11 +118,19 @@ def _matches(selector, known):
     return _needs(selector) <= known
 
 
-def used(site, known, sheet):
-    """What stays of a sheet, a path in the folder ``site``, once it lies in ``_static``."""
+def used(site, known, before, now, sheet):
+    """What stays of a sheet, a path in the folder ``site``, once it lies in ``_static``.
+
+    What stayed in the build ``before`` is found by all that it depends on; ``now`` collects what
+    stays in this one.
+    """
     css = _with_imports(site, sheet)
-    own = any((folder / sheet.name).is_file() for folder in OWN)
-    return css if own else pruned(css, known)
+    if any((folder / sheet.name).is_file() for folder in OWN):
+        return css
+    about = sorted(known.intersection(WORD.findall(css)))
+    key = sha256("\n".join([RULES, css, *about]).encode()).hexdigest()
+    now[key] = before[key] if key in before else pruned(css, known)
+    return now[key]
 
 
 def _with_imports(site, sheet):
@@ -142,7 +152,9 @@ def join(app, exception):
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir).resolve()
-    text, linked = cache(partial(used, site, words(site))), set()
+    store, linked = Path(app.doctreedir) / "used_styles.json", set()
+    before, now = json.loads(store.read_text("utf-8")) if store.is_file() else {}, {}
+    text = cache(partial(used, site, words(site), before, now))
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
         sheets = [(page.parent / link).resolve() for link in LINK.findall(html)]
@@ -153,6 +165,9 @@ def join(app, exception):
     for old in (site / "_static").glob(NAME.format("*")):
         if old not in linked:
             old.unlink()
+    draft = store.with_suffix(".tmp")
+    draft.write_text(json.dumps(now), encoding="utf-8")
+    draft.replace(store)
 
 
 def linking(html, sheet):
