@@ -114,7 +114,7 @@ def measure(models, tokens, rounds, warm_up=2):
     return seconds
 
 
-def main(rounds=9):
+def main(rounds=25):
     """Measure and print the table."""
     torch.manual_seed(0)
     models = {
