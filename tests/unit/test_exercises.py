@@ -280,6 +280,16 @@ def test_the_answer_shows_input_result_and_expectation():
     )
 
 
+def test_of_a_mask_the_first_difference_is_true_or_false():
+    def rows_and_columns_exchanged(n_asking, n_answering):
+        mask = np.zeros((n_asking + n_answering,) * 2, dtype=bool)
+        mask[n_asking:] = True
+        return mask
+
+    told = dict(check("two_in_one_mask", rows_and_columns_exchanged).details)["First difference"]
+    assert told == "False came at [0, 2], True was expected"
+
+
 def test_print_options_of_the_reader_change_no_answer():
     plain = repr(check("softmax", np.exp))
     with np.printoptions(precision=1, threshold=2, formatter={"float": lambda x: "?"}):

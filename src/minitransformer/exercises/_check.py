@@ -231,13 +231,17 @@ def _wrong(exercise, case, outcome, message, *details):
     return CheckResult(exercise.name, "wrong", message, tuple(details))
 
 
+def _digits(number):
+    return str(number) if number.dtype == bool else f"{number:.7g}"
+
+
 def _compared(answer, expected):
     """What came and what was expected, with the first number that differs."""
     first = ""
     if answer.shape == expected.shape and answer.ndim:
         at = tuple(int(i) for i in np.argwhere(where_different(answer, expected))[0])
         where = ", ".join(map(str, at))
-        first = f"{answer[at]:.7g} came at [{where}], {expected[at]:.7g} was expected"
+        first = f"{_digits(answer[at])} came at [{where}], {_digits(expected[at])} was expected"
     return (
         (f"Yours, shape {answer.shape}", shown(answer)),
         (f"Expected, shape {expected.shape}", shown(expected)),
