@@ -25,6 +25,10 @@ class Page {
       { rootMargin: "100% 0px" },
     );
     for (const cell of this.cells) if (cell.bar) near.observe(cell.bar);
+    // What is written in another tab comes into this one, or the next letter here would undo it.
+    addEventListener("storage", ({ key }) => {
+      this.cells.find((one) => one.bar && one.key === key)?.writtenElsewhere();
+    });
   }
 
   run(id) {
@@ -126,6 +130,7 @@ class Cell {
     Object.assign(this, { id, number, bar, page, original: source, key: `${place}#${id}` });
     this.code = (bar && stored(this.key)) ?? source;
     if (!bar) return;
+    this.before = bar.taken;
     this.output = new Output(bar.parentElement, number);
     this.button = bar.querySelector(".live-run");
     this.status = bar.querySelector(".live-status");
@@ -158,6 +163,14 @@ class Cell {
     this.code = code;
     store(this.key, code === this.original ? null : code);
     this.showReset();
+  }
+
+  writtenElsewhere() {
+    const code = stored(this.key) ?? this.original;
+    if (code === this.code) return;
+    this.edit();
+    this.editor.replace(code);
+    this.status.textContent = "Changed in another tab.";
   }
 
   resetOrUndo() {

@@ -52,6 +52,7 @@
       const edited = stored(key) === null;
       if (edited) localStorage.setItem(key, edit);
       else localStorage.removeItem(key);
+      bar.taken = edited ? undefined : edit; // for page.js, whose button takes this one's place
       show(edited);
       status.textContent = edited ? "Your code again." : "The book's code again.";
     };

@@ -96,6 +96,39 @@ def test_edits_outlive_a_reload_and_can_be_taken_back(browser, address, root):
         assert Cell(page, SAME_NAME).status.inner_text() == "As you left it."
 
 
+def test_a_reset_before_python_can_be_undone_after_it(browser, address):
+    with visit(browser, address) as seen:
+        cell, other = Cell(seen.page, FIRST), Cell(seen.page, SECOND)
+        cell.run()
+        original = cell.code()
+        cell.write("print('mine')")
+        seen.page.reload()
+        cell.reset.click()
+        other.run()
+        assert cell.code() == original
+        assert cell.reset.inner_text() == "Undo reset"
+        cell.reset.click()
+        assert cell.code() == "print('mine')"
+        assert cell.run() == "mine"
+
+
+def test_two_tabs_show_the_same_code(browser, address):
+    with visit(browser, address) as seen:
+        cell = Cell(seen.page, FIRST)
+        cell.run()
+        second = seen.page.context.new_page()
+        second.goto(address)
+        there = Cell(second, FIRST)
+        there.run()
+        there.write("print('there')")
+        cell.status.filter(has_text="Changed in another tab.").wait_for()
+        assert cell.code() == "print('there')"
+        cell.editor.press("Control+End")
+        seen.page.keyboard.type("  # and here")
+        there.status.filter(has_text="Changed in another tab.").wait_for()
+        assert there.code() == cell.code() == "print('there')  # and here"
+
+
 def test_the_keyboard(browser, address):
     with visit(browser, address) as seen:
         page = seen.page
