@@ -138,6 +138,15 @@ PROSE = """() => {
 }"""
 
 
+IDS = """() => [...document.querySelectorAll("[id]")].map((el) => el.id)
+  .filter((id, place, all) => all.indexOf(id) !== place)"""
+
+
+def doubled_ids(page):
+    """Every anchor is there once: a link to one that is there twice leads to the first."""
+    return [f"twice on this page: {name}" for name in page.evaluate(IDS)]
+
+
 def callouts(page):
     """No callout stands there as it is typed, ``[!NOTE]``."""
     return [f"not a box: {text.strip()[:80]}" for text in page.evaluate(PROSE) if "[!" in text]

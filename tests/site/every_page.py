@@ -57,6 +57,9 @@ class EveryPage:
     def test_no_rule_of_axe_is_broken(self, seen):
         assert checks.accessibility(seen.page) == []
 
+    def test_every_anchor_is_there_once(self, seen):
+        assert checks.doubled_ids(seen.page) == []
+
     def test_nothing_is_too_wide(self, seen):
         assert checks.sideways(seen.page) == []
 
