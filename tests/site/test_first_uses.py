@@ -3,6 +3,7 @@
 import json
 import re
 
+import checks
 import first_uses
 import pytest
 from docutils import nodes
@@ -130,3 +131,14 @@ def test_of_a_page_found_its_own_words_are_shown(browser, site):
         text = chapter.locator("p.context").inner_text()
         assert text.startswith(f"{CHAPTER_5} At the end of this chapter you will have")
         assert "Run in Colab" not in " ".join(found.locator("p.context").all_inner_texts())
+
+
+@pytest.mark.browser
+def test_what_was_searched_is_marked_until_the_reader_is_tired_of_it(browser, site):
+    with visit(browser, f"{site}/chapters/04_scaling.html?highlight=overflow") as seen:
+        marks = seen.page.locator("article .highlighted")
+        marks.first.wait_for()
+        assert checks.accessibility(seen.page) == []
+        seen.page.get_by_role("link", name="Hide Search Matches").click()
+        assert marks.count() == 0
+        assert checks.complaints(seen) == []

@@ -7,6 +7,7 @@ from site_visits import CHAPTERS, PAGES, PHONE, visit
 pytestmark = pytest.mark.browser
 CHAPTER = "chapters/03_worked_example"
 PICTURE_LIMIT = 150_000  # bytes, unpacked
+CHOICES = ["right", "wrong", "only if"]
 
 
 @pytest.fixture
@@ -94,6 +95,38 @@ def test_a_button_opens_and_closes_all_solutions(chapter):
     chapter.get_by_role("button", name="Close all solutions").click()
     assert not solutions.evaluate_all("all => all.some((one) => one.open)")
     assert checks.accessibility(chapter) == []
+
+
+def test_paper_has_the_choices_of_a_statement_and_the_verdict(browser, site):
+    with visit(browser, f"{site}/chapters/15_misconceptions.html") as seen:
+        statement = seen.page.locator(".widget", has=seen.page.locator(".mt-statement")).first
+        statement.scroll_into_view_if_needed()
+        statement.get_by_role("button", name="only if").wait_for()
+        verdict = statement.locator("+ .widget-table").get_by_text("It compares vectors")
+        assert not verdict.is_visible()
+        seen.page.emulate_media(media="print")
+        assert [one.inner_text() for one in statement.get_by_role("button").all()] == CHOICES
+        assert verdict.is_visible()
+        seen.page.emulate_media(media="screen")
+        seen.page.get_by_label("Print them too").uncheck()
+        seen.page.emulate_media(media="print")
+        assert not verdict.is_visible()
+
+
+def test_a_tap_enlarges_a_figure_on_a_phone(browser, site):
+    with visit(browser, f"{site}/{CHAPTER}.html", size=PHONE) as seen:
+        link = seen.page.locator(".cell_output a.image-reference").first
+        link.click()
+        dialog = seen.page.get_by_role("dialog", name="Enlarged figure")
+        assert dialog.get_by_role("img").bounding_box()["width"] == 2 * PHONE[0]
+        assert checks.accessibility(seen.page) == []
+        dialog.get_by_role("button", name="Close").click()
+        assert dialog.count() == 0
+        assert link.evaluate("(link) => link === document.activeElement")
+        link.press("Enter")
+        seen.page.keyboard.press("Escape")
+        assert dialog.count() == 0
+        assert seen.complaints == []
 
 
 def test_paper_shows_all_of_the_code_and_widgets_once(browser, site):
