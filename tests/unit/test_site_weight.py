@@ -59,28 +59,38 @@ def site(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def app(site, tmp_path_factory):
+    """Sphinx, which keeps the site and what it wants to remember in two folders."""
+    kept = tmp_path_factory.mktemp("doctrees")
+    return SimpleNamespace(outdir=site, doctreedir=kept, builder=BUILDER)
+
+
 def links(site, page):
-    return re.findall(r'href="([^"]*css[^"]*)"', (site / page).read_text())
+    return re.findall(r'rel="stylesheet" href="([^"]*css[^"]*)"', (site / page).read_text())
 
 
-def test_the_sheets_of_a_page_become_one(site):
-    join(SimpleNamespace(outdir=site, builder=BUILDER), None)
+def test_the_sheets_of_a_page_become_one(site, app):
+    join(app, None)
     ((sheet,), (from_below,)) = links(site, "index.html"), links(site, "part/page.html")
     assert from_below == f"../{sheet}"
     assert (site / sheet).read_text().splitlines() == [
         ".used{src: url(faces/a.woff2)}.set-by-script{mask: url(data:x,y)}",
         ".made-of-parts-1 { top: 0 }",
     ]
-    assert "i.svg" in (site / "index.html").read_text()
+    head = (site / "index.html").read_text().partition("</head>")[0]
+    assert head.startswith(f'<head><link rel="preload" as="style" href="{sheet}" />')
+    assert head.endswith(
+        f'<link rel="icon" href="_static/i.svg"/><link rel="stylesheet" href="{sheet}" />'
+    )
 
 
-def test_a_later_build_leaves_other_pages_their_sheet_and_drops_what_none_links(site):
-    app = SimpleNamespace(outdir=site, builder=BUILDER)
+def test_a_later_build_leaves_other_pages_their_sheet_and_drops_what_none_links(site, app):
     join(app, None)
     before = links(site, "part/page.html")
     (site / "index.html").write_text(  # written anew, with a class that it had not
         '<link rel="stylesheet" href="_static/theme/theme.css"/>'
-        '<link rel="stylesheet" href="_static/book.css"/><p class="gone">'
+        '<link rel="stylesheet" href="_static/book.css"/></head><p class="gone">'
     )
     join(app, None)
     (new,) = links(site, "index.html")
@@ -91,11 +101,34 @@ def test_a_later_build_leaves_other_pages_their_sheet_and_drops_what_none_links(
     assert [sheet.name for sheet in site.glob("_static/site-*")] == [new.rpartition("/")[2]]
 
 
+def test_what_stayed_of_a_sheet_is_found_again_until_something_changes(site, app, monkeypatch):
+    pages = {page: (site / page).read_text() for page in ("index.html", "part/page.html")}
+
+    def build(**changed):
+        for page, text in (pages | changed).items():
+            (site / page).write_text(text)
+        join(app, None)
+        return (site / links(site, "index.html")[0]).read_text()
+
+    calls = []
+    monkeypatch.setattr("used_styles.pruned", lambda *args: calls.append(args) or pruned(*args))
+    first = build()
+    assert (build(), len(calls)) == (first, 1)
+    assert ".gone" in build(**{"index.html": pages["index.html"] + '<p class="gone">'})
+    (site / "_static/base.css").write_text(".used { top: 7px }")
+    assert "7px" in build()
+    assert len(calls) == 3
+
+
 class Script:
     """Sphinx's record of a script."""
 
     def __init__(self, filename, priority=500, **attributes):
         self.filename, self.priority, self.attributes = filename, priority, attributes
+
+
+def pathto(file, _):
+    return f"../{file}"
 
 
 def test_scripts_wait_but_modules_and_written_ones_do_not():
@@ -105,7 +138,7 @@ def test_scripts_wait_but_modules_and_written_ones_do_not():
         Script(None, body="start()"),
         Script(None, body="DOCUMENTATION_OPTIONS.pagename = 'x';"),
     ]
-    context = {"script_files": scripts}
+    context = {"script_files": scripts, "pathto": pathto}
     lighten(None, "page", "", context, None)
     found = [(s.filename, s.priority, s.attributes) for s in context["script_files"]]
     assert found == [
@@ -113,7 +146,7 @@ def test_scripts_wait_but_modules_and_written_ones_do_not():
         ("m.js", 500, {"type": "module"}),
         (None, 500, {"body": "start()"}),
     ]
-    context = {"script_files": scripts}
+    context = {"script_files": scripts, "pathto": pathto}
     lighten(None, "search", "", context, None)
     assert context["script_files"] == scripts
 
@@ -122,7 +155,7 @@ def test_code_keeps_its_letters_and_the_elements_with_a_colour():
     code = '<span></span><span class="n">x</span><span class="o">=</span><span class="mi">1</span>'
     code += '\n<span class="n">y</span>\n'
     body = f'<span class="n">prose</span><div class="highlight"><pre>{code}</pre>'
-    context = {"script_files": [], "body": body}
+    context = {"script_files": [], "body": body, "pathto": pathto}
     lighten(None, "page", "", context, None)
     assert context["body"] == (
         '<span class="n">prose</span><div class="highlight"><pre><span></span>'
@@ -130,14 +163,20 @@ def test_code_keeps_its_letters_and_the_elements_with_a_colour():
     )
 
 
-def test_the_letters_of_formulas_are_asked_for_where_there_are_formulas():
-    context = {"script_files": [], "body": "text", "pathto": lambda file, _: f"../{file}"}
-    lighten(None, "page", "", context, None)
-    assert context["metatags"] == ""
-    context |= {"body": '<i class="mrel">=</i><i class="mathnormal">x</i>', "metatags": "<meta />"}
-    lighten(None, "page", "", context, None)
-    assert context["metatags"].startswith("<meta /><link ")
-    assert context["metatags"].count('href="../_static/vendor/katex/fonts/KaTeX_M') == 2
+def test_letters_are_asked_for_where_there_are_some():
+    def asked(body):
+        context = {"script_files": [], "body": body, "pathto": pathto, "metatags": "<meta />"}
+        lighten(None, "page", "", context, None)
+        assert context["metatags"].startswith("<meta /><link ")
+        return re.findall(
+            r'href="../_static/vendor/[a-z-]+/(?:fonts/)?([^"]+).woff2"', context["metatags"]
+        )
+
+    plain = "source-sans-3-latin-wght-normal"
+    assert asked("text") == [plain]
+    formula = '<i class="mrel">=</i><i class="mathnormal">x</i>'
+    assert asked(formula) == [plain, "KaTeX_Main-Regular", "KaTeX_Math-Italic"]
+    assert asked("<em>text</em>") == [plain, "source-sans-3-latin-wght-italic"]
 
 
 def test_what_no_page_loads_is_not_published(site):
