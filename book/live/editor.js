@@ -7,23 +7,19 @@ import {
 
 const LEAVE = "Tab indents; Escape, then Tab leaves the editor.";
 
-// Sizes as book.css gives them to code, so that nothing moves when the editor takes its place.
+// Sizes are those of the code, so that nothing moves when the editor takes its place.
+const SIZES = ["font-size", "line-height", "padding-block", "padding-inline"];
 const theme = EditorView.theme({
-  "&": { color: "var(--pst-color-text-base)", fontSize: "0.85rem" },
+  "&": { color: "var(--pst-color-text-base)", fontSize: "var(--code-font-size)" },
   "&.cm-focused": { outline: "3px solid var(--book-accent)", outlineOffset: "-1px", borderRadius: "8px" },
-  ".cm-scroller": { fontFamily: "var(--pst-font-family-monospace)", lineHeight: "1.5", overflowX: "auto" },
-  ".cm-content": { padding: "0.85rem 0", caretColor: "var(--pst-color-text-base)" },
-  ".cm-line": { padding: "0 1rem" },
+  ".cm-scroller": { fontFamily: "var(--pst-font-family-monospace)", lineHeight: "var(--code-line-height)", overflowX: "auto" },
+  ".cm-content": { padding: "var(--code-padding-block) 0", caretColor: "var(--pst-color-text-base)" },
+  ".cm-line": { padding: "0 var(--code-padding-inline)" },
   ".cm-cursor": { borderLeftColor: "var(--pst-color-text-base)", borderLeftWidth: "2px" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--book-accent) 30%, transparent) !important",
   },
   "&.cm-focused .cm-matchingBracket": { background: "none", outline: "1px solid var(--book-edge)" },
-  "@media (max-width: 575px)": {
-    "&": { fontSize: "0.8rem" },
-    ".cm-content": { padding: "0.7rem 0" },
-    ".cm-line": { padding: "0 0.8rem" },
-  },
 });
 
 export function makeEditor(text, code, name, { changed, run, runAndGoOn }) {
@@ -56,6 +52,8 @@ export function makeEditor(text, code, name, { changed, run, runAndGoOn }) {
   });
   const frame = document.createElement("div");
   frame.className = "live-editor";
+  const shown = getComputedStyle(text.querySelector("pre"));
+  for (const size of SIZES) frame.style.setProperty(`--code-${size}`, shown.getPropertyValue(size));
   frame.append(view.dom);
   text.hidden = true;
   text.after(frame);

@@ -31,6 +31,13 @@ class Page {
     });
   }
 
+  edit(id) {
+    const cell = this.cells.find((one) => one.id === id);
+    cell.edit();
+    cell.editor.focus();
+    if (!this.queue.includes(cell)) cell.rests("");
+  }
+
   run(id) {
     const cell = this.cells.find((one) => one.id === id);
     if (this.queue.includes(cell)) return;
@@ -49,9 +56,15 @@ class Page {
     this.current = { id: ++this.count, cell, target, started: performance.now() };
     this.stage = this.worker.ready ? "" : "Starting Python";
     this.tell();
+    if (this.count === 1) this.dropSizes(target);
     cell.tried = cell.code;
     cell.output?.begin();
     this.worker.postMessage({ id: this.count, number: cell.number, source: cell.code });
+  }
+
+  // With the first run the download begins, and the other buttons need not name its size any more.
+  dropSizes(target) {
+    for (const one of this.cells) if (one.bar && one !== target) one.rests(one.status.textContent);
   }
 
   startWorker() {
@@ -133,8 +146,9 @@ class Cell {
     this.before = bar.taken;
     this.output = new Output(bar.parentElement, number);
     this.button = bar.querySelector(".live-run");
+    this.first = { name: this.button.getAttribute("aria-label"), size: bar.querySelector(".live-size") };
     this.status = bar.querySelector(".live-status");
-    bar.querySelector(".live-reset")?.remove(); // start.js made it
+    for (const made of bar.querySelectorAll(".live-edit, .live-reset")) made.remove(); // by start.js
     this.reset = document.createElement("button");
     this.reset.type = "button";
     this.reset.className = "live-reset";
@@ -200,8 +214,9 @@ class Cell {
   }
 
   show(action, text, onclick) {
-    this.button.textContent = action;
-    this.button.setAttribute("aria-label", `${action} cell ${this.number}`);
+    const first = action === "Run" && !this.page.count && this.first;
+    this.button.replaceChildren(action, ...(first ? [first.size] : []));
+    this.button.setAttribute("aria-label", first ? first.name : `${action} cell ${this.number}`);
     this.button.onclick = onclick;
     this.bar.classList.toggle("live-busy", action === "Stop");
     this.status.textContent = text;

@@ -1,5 +1,5 @@
-// The only script of live code that a page loads by itself: a Run button under each cell that runs
-// in the browser. The editor, Python and the rest come with the first click on one of them.
+// The only script of live code that a page loads by itself: Run and Edit under each cell that runs
+// in the browser. The editor comes with the first click on one of them, Python with the first run.
 (() => {
   const script = document.currentScript;
   const bars = [...document.querySelectorAll(".live-bar")];
@@ -23,17 +23,27 @@
     return open({ root, place, chapter: script.dataset.cells, bars });
   }
 
-  async function begin(bar) {
+  async function begin(bar, does, word) {
     const status = bar.querySelector(".live-status");
     status.textContent = "Loading …";
     try {
       await (page ??= load());
     } catch {
       page = undefined;
-      status.textContent = "This could not be loaded. Is there a connection? Run tries again.";
+      status.textContent = `This could not be loaded. Is there a connection? ${word} tries again.`;
       return;
     }
-    (await page).run(bar.parentElement.id);
+    (await page)[does](bar.parentElement.id);
+  }
+
+  function makeButton(bar, word, does, note = "") {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = `live-${does}`;
+    button.setAttribute("aria-label", `${word} cell ${bar.dataset.number}${note}`);
+    button.append(word);
+    button.onclick = () => begin(bar, does, word);
+    return button;
   }
 
   // Shows the reader's code, and gives the button that brings back the book's: without Python, too.
@@ -61,23 +71,19 @@
   }
 
   for (const bar of bars) {
-    const button = document.createElement("button");
+    const run = makeButton(bar, "Run", "run", `, downloads ${bar.dataset.size} once`);
     const size = document.createElement("span");
     const status = document.createElement("span");
-    button.type = "button";
-    button.className = "live-run";
-    button.setAttribute("aria-label", `Run cell ${bar.dataset.number}, downloads ${bar.dataset.size} once`);
     size.className = "live-size";
     size.textContent = `${bar.dataset.size} once`;
     status.className = "live-status";
     status.setAttribute("role", "status");
-    button.append("Run", size);
-    button.onclick = () => begin(bar);
-    bar.append(button, status);
+    run.append(size);
+    bar.append(run, makeButton(bar, "Edit", "edit"), status);
     const key = `${place}#${bar.parentElement.id}`;
     const edit = stored(key);
     if (edit === null) continue;
-    button.after(makeReset(bar, key, edit, status));
+    status.before(makeReset(bar, key, edit, status));
     status.textContent = "As you left it.";
   }
 })();

@@ -52,6 +52,7 @@ class Cell:
         self.page = page
         self.element = page.locator(f'[id="{name}"]')
         self.button = self.element.locator(".live-run")
+        self.edit = self.element.locator(".live-edit")
         self.reset = self.element.locator(".live-reset")
         self.status = self.element.locator(".live-status")
         self.output = self.element.locator(".cell_output")

@@ -8,7 +8,7 @@ import checks
 import pytest
 from live_pages import Cell, live_site
 from pyodide_files import pyodide_folder
-from site_visits import CHAPTERS, PHONE, config, scroll_through, visit
+from site_visits import CHAPTERS, DESKTOP, PHONE, config, scroll_through, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 (CHAPTER,) = [name for name in CHAPTERS if name.startswith("chapters/03")]
@@ -112,6 +112,42 @@ def test_a_reset_before_python_can_be_undone_after_it(browser, address):
         assert cell.run() == "mine"
 
 
+def test_code_can_be_changed_before_python_is_there(browser, address):
+    with visit(browser, address) as seen:
+        page = seen.page
+        cell, other = Cell(page, FIRST), Cell(page, SECOND)
+        named = cell.button.get_attribute("aria-label")
+        cell.edit.focus()
+        page.keyboard.press("Enter")
+        cell.editor.wait_for()
+        assert cell.editor.evaluate("editor => editor === document.activeElement")
+        page.keyboard.press("Control+a")
+        page.keyboard.insert_text("print('mine')")
+        assert cell.status.inner_text() == ""
+        assert page.locator(".live-edit").count() == 0
+        assert page.workers == []
+        for one in (cell, other):  # the download is still to come
+            assert re.fullmatch(r"Run\s*\d+ MB once", one.button.inner_text())
+        cell.reset.click()
+        cell.reset.click()
+        assert cell.button.get_attribute("aria-label") == named
+        assert checks.accessibility(page) == []
+        assert cell.run() == "mine"
+        assert cell.button.inner_text() == other.button.inner_text() == "Run"
+        assert "MB" not in other.button.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_nothing_moves_when_the_editor_comes(browser, address, size):
+    with visit(browser, address, size=size) as seen:
+        cell = Cell(seen.page, FIRST)
+        places = [cell.element, cell.element.locator(".cell_input"), cell.button]
+        height = [place.bounding_box()["height"] for place in places]
+        cell.edit.click()
+        cell.editor.wait_for()
+        assert [place.bounding_box()["height"] for place in places] == pytest.approx(height)
+
+
 def test_two_tabs_show_the_same_code(browser, address):
     with visit(browser, address) as seen:
         cell = Cell(seen.page, FIRST)
@@ -126,6 +162,7 @@ def test_two_tabs_show_the_same_code(browser, address):
         cell.editor.press("Control+End")
         seen.page.keyboard.type("  # and here")
         there.status.filter(has_text="Changed in another tab.").wait_for()
+        there.editor.filter(has_text="and here").wait_for()  # letter by letter
         assert there.code() == cell.code() == "print('there')  # and here"
 
 
@@ -217,11 +254,16 @@ def test_the_content_network_when_it_fails_and_when_it_answers(browser, html, si
         assert {urlsplit(url).netloc for url in seen.foreign} == {urlsplit(place).netloc}
 
 
-def test_a_script_that_does_not_load_is_asked_for_again(browser, address):
+@pytest.mark.parametrize("word", ["Run", "Edit"])
+def test_a_script_that_does_not_load_is_asked_for_again(browser, address, word):
     with visit(browser, address) as seen:
         seen.page.context.route("**/page.js", lambda route: route.abort())
         cell = Cell(seen.page, FIRST)
-        cell.run()
-        assert "This could not be loaded" in cell.status.inner_text()
-        cell.button.click()  # under another address
-        cell.wait("Starting Python")
+        pressed = cell.element.get_by_role("button", name=word)
+        pressed.click()
+        cell.wait(f"This could not be loaded. Is there a connection? {word} tries again.")
+        pressed.click()  # under another address
+        if word == "Run":
+            cell.wait("Starting Python")
+        else:
+            cell.editor.wait_for()
