@@ -258,7 +258,25 @@ def test_without_threads_attempts_run_directly():
         check("softmax", raiser(KeyboardInterrupt()))
 
 
-@pytest.mark.usefixtures("no_threads", "short")
+class Hangs(BaseException):
+    """What the attempt was doing when the limit was long past."""
+
+
+@pytest.fixture
+def alarm():
+    """Fail what would otherwise run for ever."""
+
+    def ring(number, frame):
+        raise Hangs
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 10)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("no_threads", "short", "alarm")
 @pytest.mark.parametrize("attempt", [loop, loop_that_catches, loop_in_numpy])
 def test_without_threads_a_loop_ends_in_time_as_well(attempt):
     before = sys.gettrace()
