@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from minitransformer import blocks
 from minitransformer.blocks import (
     FeedForward,
     LayerNorm,
@@ -114,6 +115,73 @@ BLOCKS = {
     "post": {"norm_position": "post"},
     "llama": {"norm": "rms", "activation": "swiglu", "n_kv_heads": 1, "bias": False},
 }
+
+
+@pytest.fixture
+def convolved(monkeypatch):
+    """The inputs of convolutions that are computed from now on, on a CPU that is fast at them."""
+    seen, convolve = [], F.conv2d
+
+    def noted(x, *rest):
+        seen.append(x.shape)
+        return convolve(x, *rest)
+
+    monkeypatch.setattr(F, "conv2d", noted)
+    monkeypatch.setattr(blocks, "_LARGE", 2 * 5 * 3 * 7)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
+    return seen
+
+
+@pytest.mark.parametrize("kind", [FeedForward, SwiGLU])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("by_time", [True, False])
+def test_as_convolutions_a_feed_forward_network_is_the_same(
+    convolved, monkeypatch, kind, bias, by_time
+):
+    torch.manual_seed(0)
+    network = kind(3, 7, bias=bias)
+    memory = torch.randn(2, 5, 3) if by_time else torch.randn(5, 2, 3).transpose(0, 1)
+    x, gradient = memory.requires_grad_(), torch.randn(2, 5, 3)
+
+    def found():
+        out = network(x)
+        return [out, *torch.autograd.grad(out, [x, *network.parameters()], gradient)]
+
+    by_convolution = found()
+    n_maps = 2 if kind is FeedForward else 3
+    assert convolved == [(1, 3, 1, 10)] * (n_maps - 1) + [(1, 7, 1, 10)]
+    monkeypatch.setattr(blocks, "_LARGE", 10**9)
+    by_product = found()
+    assert len(convolved) == n_maps
+    for one, other in zip(by_convolution, by_product, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-5)
+
+
+def test_as_convolutions_positions_do_not_see_each_other(convolved):
+    torch.manual_seed(0)
+    network, x = FeedForward(3, 7), torch.randn(2, 5, 3)
+    changed = x.clone()
+    changed[:, 3:] += 1
+    before, after = network(x), network(changed)
+    assert len(convolved) == 4
+    assert torch.equal(before[:, :3], after[:, :3])
+    assert not torch.isclose(before[:, 3:], after[:, 3:]).any()
+
+
+def test_what_convolutions_are_not_faster_at_stays_a_product(convolved, monkeypatch):
+    network = FeedForward(3, 7)
+    network(torch.zeros(2, 4, 3))
+    network.double()(torch.zeros(2, 5, 3).double())
+    network.float().to("meta")(torch.zeros(2, 5, 3, device="meta"))
+    network = FeedForward(3, 7)
+    for where, answer in (("cpu.get_cpu_capability", "AVX2"), ("mkldnn.is_available", False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"torch.backends.{where}", lambda answer=answer: answer)
+            network(torch.zeros(2, 5, 3))
+    assert convolved == []
+    network(torch.zeros(2, 5, 3))
+    assert len(convolved) == 2
 
 
 @pytest.mark.parametrize("name", BLOCKS)
