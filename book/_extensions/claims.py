@@ -43,6 +43,8 @@ def findings(root):
     for claim in claims:
         name = f"“{claim.get('claim', claim)}”"
         expected = KEYS | (CITED if "source" in claim else MEASURED)
+        if "also" in claim and "cell" in claim:
+            expected = expected | {"also"}
         if claim.get("verdict") == "only if":
             expected = expected | {"if"}
         if set(claim) != expected:
@@ -63,18 +65,26 @@ def _against_the_cell(root, claim):
     elif "source" in claim:
         if claim["source"] not in chapter.read_text(encoding="utf-8"):
             yield f"{claim['chapter']} does not cite {claim['source']}"
-    elif claim["cell"] not in texts:
-        yield f"{claim['chapter']} has no code cell {claim['cell']}"
-    elif not claim["prints"]:
-        yield "nothing is named that the cell prints"
     else:
-        printed = texts[claim["cell"]]
-        for line in claim["prints"]:
-            if line not in printed:
-                yield f"the cell {claim['cell']} does not print {line!r}"
-        shown = set(DECIMAL.findall(" ".join(claim["prints"])))
+        evidence = evidence_of(claim)
+        for cell, lines in evidence.items():
+            if cell not in texts:
+                yield f"{claim['chapter']} has no code cell {cell}"
+            elif not lines:
+                yield f"nothing is named that the cell {cell} prints"
+            else:
+                missing = (line for line in lines if line not in texts[cell])
+                yield from (f"the cell {cell} does not print {line!r}" for line in missing)
+        if not all(evidence.values()):
+            return
+        shown = set(DECIMAL.findall(" ".join(" ".join(lines) for lines in evidence.values())))
         for number in sorted(set(DECIMAL.findall(claim["measured"])) - shown):
             yield f"{number} is not among what the cell prints"
+
+
+def evidence_of(claim):
+    """What each cell that settles a claim prints of it: {cell id: lines}."""
+    return {claim["cell"]: claim["prints"], **claim.get("also", {})}
 
 
 def title(root, chapter):
@@ -106,7 +116,9 @@ def _row(claim):
     if "source" in claim:
         link = f"[the source]({claim['source']})"
     else:
-        link = f'<a href="../chapters/{claim["chapter"]}.html#{claim["cell"]}">the cell</a>'
+        page = f"../chapters/{claim['chapter']}.html"
+        first, *more = (f'<a href="{page}#{cell}">' for cell in evidence_of(claim))
+        link = ", ".join([f"{first}the cell</a>", *(f"{one}another</a>" for one in more)])
     verdict = f"**{claim['verdict']}**"
     if "if" in claim:
         verdict += f" {claim['if']}"

@@ -52,6 +52,18 @@ FAULTS = {
     "another number": (set_in_row("measured", "row 2 sums to 1.08"), "1.08 is not among"),
     "a line no cell prints": (set_in_row("prints", ["row sums: 1.09 1.09"]), "does not print"),
     "nothing printed": (set_in_row("prints", []), "nothing is named"),
+    "another cell that is gone": (
+        set_in_row("also", {"no-such-cell": ["1"]}),
+        "no code cell no-such-cell",
+    ),
+    "another line no cell prints": (
+        set_in_row("also", {"article-order-code": ["none"]}),
+        "the cell article-order-code does not print",
+    ),
+    "another cell without a line": (
+        set_in_row("also", {"article-order-code": []}),
+        "nothing is named",
+    ),
     "a cell that is gone": (set_in_row("cell", "no-such-cell"), "no code cell no-such-cell"),
     "a chapter that is gone": (set_in_row("chapter", "99_none"), "no chapter 99_none"),
     "an unknown verdict": (set_in_row("verdict", "maybe"), "the verdict is 'maybe'"),
@@ -94,8 +106,8 @@ def test_the_page_shows_every_claim_and_each_link_leads_to_its_cell(html):
         r"Of (\d+) claims (\d+) hold, (\d+) hold only .*, and (\d+) do not", article.text
     )
     assert int(counted[1]) == len(rows) == sum(map(int, counted.groups()[1:]))
-    links = [a["href"] for a in article.find_all("a") if a.text == "the cell"]
-    assert len(links) == sum("cell" in row for row in rows)
+    links = [a["href"] for a in article.find_all("a") if a.text in ("the cell", "another")]
+    assert len(links) == sum(len(claims.evidence_of(row)) for row in rows if "cell" in row)
     for link in links:
         file, cell = link.split("#")
         chapter = (html / "book" / file).resolve().read_text(encoding="utf-8")
