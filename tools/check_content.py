@@ -14,7 +14,7 @@ import re
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from notebooks import PICTURES, code_cells, is_displayed
-from prose import blocks, pictures, unportable, words
+from prose import blocks, pictures, uneven_rows, unportable, words
 from word_use import confusions, prose_confusions
 
 MOST_LINES = 30
@@ -49,6 +49,13 @@ def portable(notebook, path):
     """The Markdown reads the same on the site, in Colab, in JupyterLab and on GitHub."""
     for number, cell in markdown_cells(notebook):
         for message in unportable(cell.source, cell.get("attachments", {})):
+            yield number, message
+
+
+def tables_are_even(notebook, path):
+    """Every row of a table has as many cells as its head."""
+    for number, cell in markdown_cells(notebook):
+        for message in uneven_rows(cell.source):
             yield number, message
 
 
@@ -167,4 +174,11 @@ def is_printed(text, printed):
     return False
 
 
-CONTENT_CHECKS = (portable, short, pictures_have_text, numbers_have_sources, words_as_defined)
+CONTENT_CHECKS = (
+    portable,
+    tables_are_even,
+    short,
+    pictures_have_text,
+    numbers_have_sources,
+    words_as_defined,
+)

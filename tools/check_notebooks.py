@@ -26,6 +26,7 @@ from notebooks import (
     tags,
     view_ids,
 )
+from prose import uneven_rows
 from setup_cell import TAGS, setup_cell, setup_source
 from word_use import prose_confusions
 
@@ -185,11 +186,11 @@ def check(path):
 
 
 def check_page(path):
-    """The findings on a page that is no notebook: its words are those of the glossary."""
-    return [
-        Finding(Path(path), None, "words_as_defined", f"{found!r}: {advice}")
-        for found, advice in prose_confusions(Path(path).read_text(encoding="utf-8"))
-    ]
+    """The findings on a page that is no notebook: its words, as in the glossary, and its tables."""
+    source = Path(path).read_text(encoding="utf-8")
+    found = [("words_as_defined", f"{what!r}: {how}") for what, how in prose_confusions(source)]
+    found += [("tables_are_even", message) for message in uneven_rows(source)]
+    return [Finding(Path(path), None, *one) for one in found]
 
 
 def main(arguments=None):

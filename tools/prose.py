@@ -70,6 +70,33 @@ def _add_inline(block, token):
     block.text += " | " if block.kind == "table" else " "  # a cell ends a clause
 
 
+def uneven_rows(source):
+    """Messages, one for each row of a table that has not as many cells as its head.
+
+    Readers drop the cells that are too many, without a word.
+
+    >>> uneven_rows("| a | b |\\n|---|---|\\n| 1 | 2 | 3 |")
+    ["3 cells in a row of a table with 2 columns: '| 1 | 2 | 3 |'"]
+    """
+    lines, found = source.splitlines(), []
+    for token in PARSER.parse(source):
+        if token.type == "table_open":
+            head, _, *rows = lines[slice(*token.map)]
+            wanted = _cells(head)
+            found += [
+                f"{_cells(row)} cells in a row of a table with {wanted} columns: {row.strip()!r}"
+                for row in rows
+                if _cells(row) != wanted
+            ]
+    return found
+
+
+def _cells(row):
+    """The number of cells in one line of a table; `\\|` is a sign in a cell."""
+    inside = row.lstrip(" >").rstrip().removeprefix("|").removesuffix("|")
+    return len(re.findall(r"(?<!\\)\|", inside)) + 1
+
+
 def words(block):
     """The number of words in a block; a formula counts as what stands between spaces in it."""
     return sum(any(map(str.isalnum, word)) for word in block.text.split())

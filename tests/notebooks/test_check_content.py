@@ -4,8 +4,8 @@ import nbformat.v4 as v4
 import pytest
 from check_content import has_source, is_printed, numbers_have_sources, printed_numbers
 from check_content import prose_numbers as numbers
-from check_notebooks import _shows
-from prose import blocks, unportable, words
+from check_notebooks import _shows, check_page
+from prose import blocks, uneven_rows, unportable, words
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,30 @@ def test_portable_markdown_has_no_finding():
 )
 def test_what_only_one_reader_shows_is_found(source, expected):
     assert any(expected in message for message in unportable(source, {"five.png": {}}))
+
+
+@pytest.mark.parametrize(
+    ("row", "count"),
+    [
+        ("| 1 | 2 |", 0),
+        ("1 | 2", 0),
+        ("| | 2 |", 0),
+        ("|| 2 |", 0),
+        ("| 1 | |", 0),
+        (r"| `a \| b` | 2 |", 0),
+        ("| 1 |", 1),
+        ("| 1 | 2 | 3 |", 1),
+        ("| 1 | | 2 |", 1),
+        ("a line that was to follow the table", 1),
+    ],
+)
+def test_a_row_with_another_number_of_cells_is_found(row, count, tmp_path):
+    table = f"| a | b |\n|---|---|\n| 1 | 2 |\n{row}"
+    page = tmp_path / "page.md"
+    for source in table, "> " + table.replace("\n", "\n> "), f"Text.\n\n{table}\n\nText | more.":
+        assert len(uneven_rows(source)) == count
+        page.write_text(source)
+        assert [finding.check for finding in check_page(page)] == ["tables_are_even"] * count
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,10 @@ LINT = {
         add_markdown("| w |\n|---|\n| 0.9753 |"),
         "numbers_have_sources",
     ),
+    "cell without a column": (
+        add_markdown("| a | b |\n|---|---|\n| 1 | 2 | 3 |"),
+        "tables_are_even",
+    ),
     "MyST fence": (add_markdown("```{note}\nText.\n```"), "portable"),
     "MyST colon fence": (add_markdown(":::{note}\nText.\n:::"), "portable"),
     "MyST role": (add_markdown("See {doc}`that`."), "portable"),
