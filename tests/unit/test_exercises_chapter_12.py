@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from mutants import chapter_12 as mutants_12
 
+from minitransformer import reference
 from minitransformer.exercises import chapter_12
 from minitransformer.inspection.patterns import share_at_offset, share_at_position
 
@@ -51,10 +52,10 @@ def without_in_loops(scores):
     return weights
 
 
-def without_by_dividing(scores):
-    """Weights taken away after the softmax, and the rows divided again: the same."""
-    weights = mutants_12.without_after_the_softmax(scores)
-    return weights / weights.sum(-1, keepdim=True)
+def without_by_the_reference(scores):
+    mask = reference.causal_mask(len(scores))
+    mask[1:, 0] = False
+    return reference.softmax(scores, mask=mask)
 
 
 # --- follow_share
@@ -80,7 +81,7 @@ def follow_by_torch(weights, right):
 RIGHT = {
     "first_share": [first_by_the_library, first_in_loops, first_less_its_own],
     "previous_share": [previous_by_the_library, previous_in_loops, previous_by_places],
-    "without_first": [without_by_torch, without_in_loops, without_by_dividing],
+    "without_first": [without_by_torch, without_in_loops, without_by_the_reference],
     "follow_share": [follow_in_loops, follow_by_indexing, follow_by_torch],
 }
 EXERCISES = {exercise.name: exercise for exercise in chapter_12.EXERCISES}

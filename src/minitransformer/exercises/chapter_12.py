@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._exercise import Case, Exercise, Misconception
+from ._formulas import bare_softmax, rescaled
 
 __all__ = ["EXERCISES"]
 
@@ -20,7 +21,8 @@ def previous_share(weights):
 def without_first(scores):
     allowed = np.tri(len(scores), dtype=bool)
     allowed[1:, 0] = False
-    powers = np.where(allowed, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
+    seen = np.where(allowed, scores, -np.inf)
+    powers = np.exp(seen - seen.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
 
 
@@ -99,8 +101,8 @@ PREVIOUS = (
 
 
 def _softmax(scores, allowed):
-    powers = np.where(allowed, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
-    return powers / powers.sum(axis=1, keepdims=True)
+    """NaN in a row that may see nothing."""
+    return bare_softmax(np.where(allowed, scores, -np.inf))
 
 
 def _causal(scores):
@@ -130,6 +132,14 @@ def _not_causal(scores):
     allowed = np.ones(scores.shape, bool)
     allowed[1:, 0] = False
     return _softmax(scores, allowed)
+
+
+def _hidden_late(scores):
+    """The largest score of each row, or its softmax, is taken before anything is hidden."""
+    allowed = np.tri(len(scores), dtype=bool)
+    allowed[1:, 0] = False
+    with np.errstate(all="ignore"):
+        return rescaled(np.where(allowed, bare_softmax(scores), 0))
 
 
 def _hidden_query(scores):
@@ -167,6 +177,11 @@ WITHOUT = (
         "You hid the row of the first query. Keys are columns: hide the first column, below its "
         "top.",
         _hidden_query,
+    ),
+    Misconception(
+        "A score that is hidden, but very large, left nothing of the others: 0 / 0. Hide the scores "
+        "first; then take the largest of each row and the softmax.",
+        _hidden_late,
     ),
 )
 
@@ -238,6 +253,14 @@ BOTH_WAYS_INPUTS = (
 SCORES_INPUTS = (
     Case("scores of four tokens", {"scores": _RNG.normal(size=(4, 4)).round(1)}),
     Case("scores of five tokens", {"scores": 2 * _RNG.normal(size=(5, 5)).round(1)}),
+    Case(
+        "scores of three tokens, 1000 where the first one is hidden",
+        {"scores": np.array([[0.5, 0.0, 1.0], [0.2, 1.5, 0.3], [1000.0, 0.5, -0.5]])},
+    ),
+    Case(
+        "scores of three tokens, 1000 for a later one",
+        {"scores": np.array([[0.5, 0.0, 1.0], [0.2, 1.5, 1000.0], [1.0, 0.5, -0.5]])},
+    ),
 )
 
 FOLLOW_INPUTS = (

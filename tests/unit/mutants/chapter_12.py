@@ -124,6 +124,23 @@ def without_nothing(scores):
     return masked(scores, later(scores))
 
 
+@MUTANTS("without_first", "left nothing of the others")
+def without_less_the_largest_of_all(scores):
+    """Stable, it seems; but the largest score of the row may be one that is hidden."""
+    allowed = np.tri(len(scores), dtype=bool)
+    allowed[1:, 0] = False
+    powers = np.where(allowed, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
+    with np.errstate(invalid="ignore"):
+        return powers / powers.sum(axis=1, keepdims=True)
+
+
+@MUTANTS("without_first", "left nothing of the others")
+def without_by_dividing(scores):
+    """Weights taken away after the softmax, and the rows divided again."""
+    weights = without_after_the_softmax(scores)
+    return weights / weights.sum(-1, keepdim=True)
+
+
 # --- follow_share --------------------------------------------------------------------------------
 
 
