@@ -179,8 +179,8 @@ WITHOUT = (
         _hidden_query,
     ),
     Misconception(
-        "A score that is hidden, but very large, left nothing of the others: 0 / 0. Hide the scores "
-        "first; then take the largest of each row and the softmax.",
+        "A score that is hidden, but very large, left nothing of the others: 0 / 0. Hide the "
+        "scores first; then take the largest of each row and the softmax.",
         _hidden_late,
     ),
 )
