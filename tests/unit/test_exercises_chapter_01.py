@@ -152,6 +152,14 @@ def test_the_product_is_the_derivative():
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-15)
 
 
+def test_no_share_is_reached_exactly():
+    """Else rounding would decide between a step more and a step less: 0.2³ is above 0.008."""
+    for case in EXERCISES["steps_until"].cases:
+        factor, share = case.arguments()
+        steps = np.log(share) / np.log(factor)
+        assert (abs(steps - steps.round()) > 1e-3).all(), case.about
+
+
 @pytest.mark.parametrize("name", EXERCISES)
 def test_every_misconception_can_be_told(name):
     """None is right on all inputs, and none is hidden behind another one."""
