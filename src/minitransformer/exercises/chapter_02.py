@@ -234,7 +234,7 @@ EXERCISES = (
     ),
     Exercise(
         "the values, each times its weight, added up: the weights are the softmax of sharpness "
-        "times score, for a sharpness of any size.",
+        "times dot product, for a sharpness of any size.",
         soft_look_up,
         SOFT,
         MIXING,
