@@ -1,12 +1,14 @@
 """Chapters and references lead to one another."""
 
+import json
 import re
+from collections import defaultdict
 
 import citations
 import pytest
 from docutils import nodes
 from parsed import parsed
-from site_visits import CHAPTERS
+from site_visits import CHAPTERS, ROOT
 
 
 def references(*items):
@@ -74,6 +76,44 @@ def test_each_entry_is_cited(pages):
     assert [i.get_text() for i in listed if i.select_one(".cited-in a") is None] == []
     everywhere = {a["href"] for c in CHAPTERS for a in outward(pages[c].find("article"))}
     assert {i.find("a")["href"] for i in listed} <= everywhere
+
+
+# "Vig 2019", "Gu and Dao (2023)", "Bengio, Simard and Frasconi 1994", "Ba et al. 2016"
+CITED = re.compile(
+    r"\b([A-Z][\w-]+)((?:, [A-Z][\w-]+)* and [A-Z][\w-]+| et al\.)?,? \(?((?:19|20)\d\d)\b"
+)
+
+
+def unlisted(text, years):
+    """What a text cites with a year that no work of that first author has in ``years``.
+
+    One name and a year may be a month: it counts where somebody of that name is listed.
+    """
+    return [
+        cited[0]
+        for cited in CITED.finditer(text)
+        if cited[3] not in years.get(cited[1], ()) and (cited[2] or cited[1] in years)
+    ]
+
+
+def test_a_citation_with_another_year_is_found():
+    years = {"Vig": {"2019"}, "Gu": {"2023"}, "Bengio": {"1994"}}
+    good = "Vig 2019; Gu and Dao (2023); (Bengio, Simard and Frasconi 1994, page 3); March 1985"
+    assert unlisted(good, years) == []
+    wrong = "Vig 2020; Gu and Dao (2024); Bengio, Simard and Frasconi 1995; Ba et al. 2016"
+    assert len(unlisted(wrong, years)) == 4
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_cites_what_is_listed_and_by_its_year(chapter):
+    years = defaultdict(set)
+    works = (ROOT / "book" / "references.md").read_text(encoding="utf-8")
+    for author, year in re.findall(r"^- ([^,(]+)[^(]*\((\d{4})\)", works, re.MULTILINE):
+        years[author.strip()].add(year)
+    assert len(years) > 40
+    cells = json.loads((ROOT / f"{chapter}.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    assert unlisted(text, years) == []
 
 
 def test_papers_stand_in_the_order_of_their_authors(pages):
