@@ -1,5 +1,7 @@
 """Whose notebook is which, in the layouts that teachers get them in."""
 
+import unicodedata
+
 import pytest
 from course.collect import collect, safe_name
 from course.sources import CourseError
@@ -35,7 +37,14 @@ def folder(tmp_path):
         ("ada_a0_means.ipynb", "ada"),
         ("ada_l_a0_means (1).ipynb", "ada_l"),
         ("ada_l_a0_late.ipynb", "ada_l"),
-        ("ada_final version.ipynb", "ada"),
+        ("ada_final version.ipynb", "ada_final-version"),
+        ("Ada_Lovelace.ipynb", "Ada_Lovelace"),
+        ("group-2.ipynb", "group-2"),
+        ("ada-a0_means.ipynb", "ada"),
+        ("Ada L a0_means.ipynb", "Ada-L"),
+        ("ada_A0_Means.ipynb", "ada"),
+        ("a0_means_ada-Copy1.ipynb", "ada"),
+        ("ada_a1_other.ipynb", "ada"),
         ("ada.ipynb", "ada"),
         ("張偉_a0_means.ipynb", "張偉"),
         ("Zoë Müller/x.ipynb", "Zoë-Müller"),
@@ -77,6 +86,7 @@ def test_what_is_no_submission_is_told(folder):
         "ada/.ipynb_checkpoints/a-checkpoint.ipynb",
         "a0_means.ipynb",
         "a0_means (2).ipynb",
+        "a0_means-Copy1.ipynb",
         "_a0_means.ipynb",
         "._ada_a0_means.ipynb",
         "grades.csv",
@@ -88,9 +98,10 @@ def test_what_is_no_submission_is_told(folder):
         "ada/x.ipynb": "a link is not followed",
         "eve.ipynb": "a link is not followed",
         "empty": "no notebook in it",
-        "a0_means.ipynb": "its name begins with no student's name",
-        "a0_means (2).ipynb": "its name begins with no student's name",
-        "_a0_means.ipynb": "its name begins with no student's name",
+        "a0_means.ipynb": "its name tells no student",
+        "a0_means (2).ipynb": "its name tells no student",
+        "a0_means-Copy1.ipynb": "its name tells no student",
+        "_a0_means.ipynb": "its name tells no student",
         "._ada_a0_means.ipynb": "no hand-in: a program has put it there",
         "grades.csv": "no notebook",
         "all.zip": "an archive: unpack it first",
@@ -100,7 +111,25 @@ def test_what_is_no_submission_is_told(folder):
 def test_two_students_never_share_a_path(folder):
     files, aside = folder("Ada L/x.ipynb", "ada-l/x.ipynb", "Ada:L/x.ipynb", "ada?l/x.ipynb")
     assert len(files) == len({name.casefold() for name in files}) == 3
-    assert list(aside.values()) == ["its student has the same name in paths as 'Ada L'"]
+    assert list(aside.values()) == ["its student 'ada-l' is not told from 'Ada L': rename one"]
+
+
+def test_two_of_the_same_first_name_are_two_students(folder):
+    files, _ = folder("Lisa_Mueller.ipynb", "Lisa_Schmidt.ipynb", "Lisa_Mueller (1).ipynb")
+    assert len(files) == 3
+
+
+@pytest.mark.parametrize("mark", ["(1)", " (1)", "-Copy1", "-1", "_v2"])
+def test_a_numbered_copy_comes_after_what_it_is_a_copy_of(folder, mark):
+    paths = ["ada/a0_means.ipynb", f"ada/a0_means{mark}.ipynb"]
+    assert folder(*paths[::-1])[0] == {"ada": paths}
+
+
+def test_a_name_is_the_same_however_its_accents_are_stored(folder):
+    names = [unicodedata.normalize(form, "Jürgen_a0_means") for form in ("NFC", "NFD")]
+    files, aside = folder(*(f"{name}{n}.ipynb" for n, name in enumerate(names)), "Jürgen/x.ipynb")
+    assert (list(files), aside) == (["Jürgen"], {})
+    assert len(files["Jürgen"]) == 3
 
 
 HOSTILE = ["..", "../ada", "/etc/passwd", "..\\..\\ada", "", " ", ".", "~", "-rf", "@x", "=1+1"]

@@ -120,7 +120,7 @@ def test_the_reason_is_told(graded, student, question, words):
 def test_what_was_left_aside_is_told(graded):
     aside = [line for line in graded.report if line.startswith("left aside")]
     assert aside == [
-        "left aside: a1_attention.ipynb: its name begins with no student's name",
+        "left aside: a1_attention.ipynb: its name tells no student",
         "left aside: link_a1_attention.ipynb: a link is not followed",
     ]
 

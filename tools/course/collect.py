@@ -3,7 +3,8 @@
 Three layouts are known, and may be mixed:
 
 - a folder per student with notebooks anywhere in it, as nbgrader and Moodle give them;
-- ``<student>_<anything>.ipynb``, or ``<student>.ipynb``;
+- files, ``<student>_<assignment>.ipynb``, with other signs between the two and the other way round
+  as well; without the assignment in it, the whole of the name is the student's;
 - the names that learning platforms give: Moodle's ``<name>_<number>_assignsubmission_file_…`` and
   Canvas's ``<name>_[LATE_]<user>_<file>_<file name>``. Their numbers go into the tables that the
   platforms import (see ``export.py``).
@@ -20,6 +21,8 @@ from .sources import CourseError
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_\w+?_?(?:[^\w].*|_.*)?")
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_.+")
 _SIDE_PATHS = ("__MACOSX", ".ipynb_checkpoints")
+_COPY = re.compile(r"[ _-]*(?:\(\d+\)|copy\d*|-\d+)$", re.IGNORECASE)
+_ANOTHER = r"a\d+(?:_[a-z]+)*"  # an assignment's name, whichever it is
 _UNSAFE = re.compile(r"[^\w.@-]+")
 LONGEST = 60  # characters of a student's name in a path
 
@@ -53,7 +56,7 @@ def collect(folder, assignment):
     if not folder.is_dir():
         raise CourseError(f"{folder} is no folder; SUBMISSIONS= names the one with the submissions")
     found, aside = {}, []
-    for entry in sorted(folder.iterdir(), key=lambda path: _in_order(path.name)):
+    for entry in sorted(folder.iterdir(), key=_in_order):
         reason = _add(entry, assignment, found, aside)
         if reason:
             aside.append((entry, reason))
@@ -77,7 +80,7 @@ def safe_name(name):
     safe = _UNSAFE.sub("-", spaced).strip(".-@")[:LONGEST]
     if safe and safe == spaced:
         return safe
-    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:6]
+    mark = hashlib.sha256(plain.encode("utf-8", "surrogateescape")).hexdigest()[:6]
     return f"{safe}-{mark}".lstrip("-")
 
 
@@ -98,17 +101,17 @@ def _add(entry, assignment, found, aside):
     else:
         files, submission = [entry], _whose(entry.stem, assignment)
     if submission is None:
-        return "its name begins with no student's name"
+        return "its name tells no student"
     known = found.setdefault(submission.student.casefold(), submission)
     if known.shown != submission.shown:
-        return f"its student has the same name in paths as {known.shown!r}"
+        return f"its student {submission.shown!r} is not told from {known.shown!r}: rename one"
     known.files += files
     return ""
 
 
 def _notebooks(folder, aside):
     """The notebooks below a student's folder, the newest of numbered copies last."""
-    for path in sorted(folder.rglob("*"), key=lambda path: _in_order(str(path))):
+    for path in sorted(folder.rglob("*"), key=_in_order):
         inner = path.relative_to(folder).parts
         if any(part in _SIDE_PATHS or part.startswith(".") for part in inner):
             continue
@@ -123,7 +126,8 @@ def _notebooks(folder, aside):
 def _whose(name, assignment):
     """The student that a folder's or file's name tells of; None if it tells of none."""
     name = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for letter in unicodedata.normalize("NFC", name)
     )
     moodle, canvas = _MOODLE.fullmatch(name), _CANVAS.fullmatch(name)
     if moodle:
@@ -134,23 +138,22 @@ def _whose(name, assignment):
     if canvas:
         key = f"{canvas['name']}_{canvas['number']}"
         return Submission(safe_name(key), canvas["name"], canvas=canvas["number"])
-    student = _before(name, assignment)
-    return Submission(safe_name(student), student) if student.strip() else None
+    student = _without(assignment, name)
+    return Submission(safe_name(student), student) if student else None
 
 
-def _before(name, assignment):
-    """What stands before the assignment's name in a file's name, or before the first ``_``."""
-    key = assignment.partition("_")[0]
-    for ending in (assignment, key):
-        head, found, tail = name.partition(f"_{ending}")
-        if found and not tail[:1].isalnum():
-            return head
-    if name == assignment or name.startswith((f"{assignment} ", f"{assignment}(", f"{key}_")):
-        return ""
-    return name.partition("_")[0]
+def _without(assignment, name):
+    """What is left of a file's name without the assignment: in front of it, or else behind."""
+    for known in (*map(re.escape, (assignment, assignment.partition("_")[0])), _ANOTHER):
+        found = re.search(rf"(?<![^\W_]){known}(?![^\W_])", name, re.IGNORECASE)
+        if found:
+            parts = name[: found.start()], _COPY.sub("", name[found.end() :])
+            return next(filter(None, (part.strip(" ._-") for part in parts)), "")
+    return name.strip()
 
 
-def _in_order(name):
-    """A key that sorts numbers in names by value, and capitals with small letters."""
+def _in_order(path):
+    """A key that sorts numbers in names by value, and a name before its copies."""
+    name = str(path.with_suffix(""))
     parts = re.split(r"(\d+)", unicodedata.normalize("NFC", name).casefold())
-    return [int(part) if part.isdecimal() else part for part in parts], name
+    return [int(part) if part.isdecimal() else part for part in parts], path.name
