@@ -7,24 +7,27 @@ when the one that started it does, and the box of the student's code with it.
 import dataclasses
 import json
 import os
+import re
 import secrets
 import threading
+from collections import Counter
 from pathlib import Path
 
 import nbformat.v4 as v4
 from notebooks import read, to_text, write_atomically
 
-from . import hidden
+from . import hidden, written
 from .execute import NoKernel, Session
 from .feedback import hidden_lines, without
-from .marks import GRADED, NOT_GRADED, STOPPED, STOPS, UNREADABLE
-from .normalise import FOREIGN, Unreadable, fit, normalise, read_submission
+from .marks import GRADED, NOT_GRADED, STOPPED, STOPS, UNREADABLE, about
+from .normalise import FOREIGN, NAMES, Unreadable, fit, normalise, read_submission
 from .sandbox import Limits
-from .sources import grade_id, role
+from .sources import grade_id, questions_in, role
 
 OPEN = "not attempted"
 SLOW = "this machine may be too slow, so grade with a longer TIMEOUT"
 INCOMPLETE = "the test did not run to its end"
+_KEY = re.compile(r"(a\d+)-")  # how the names of an assignment's cells begin
 
 
 def grade_files(files, released, source, limits, unsafe=False):
@@ -47,15 +50,16 @@ def grade_files(files, released, source, limits, unsafe=False):
         ``stopped`` or ``unreadable``), ``reason``, ``file``, ``notes``, and by cell in ``answers``
         and ``tests`` its ``status`` and ``message``, for tests also ``passed``.
     """
-    path, submitted, reasons = _best(files, released)
+    path, submitted, left = _best(list(map(Path, files)), released)
     if submitted is None:
-        return None, nothing(UNREADABLE, reasons)
+        return None, nothing(UNREADABLE, "; ".join(f"{name}: {why}" for name, why in left))
     normal = normalise(submitted, released, source)
-    given = {c.source.strip() for c in released.cells if c.cell_type == "code" and not role(c)}
+    notes = normal.notes + [f"{name} was left aside: {why}" for name, why in left]
+    written.gather(normal.notebook, released)
     with Session(limits, unsafe) as session:
-        found, stops = _run(normal.notebook, session, given)
+        found, stops = _run(normal.notebook, session, released)
     found |= {"status": STOPPED if stops else GRADED, "reason": "; ".join(stops)}
-    return normal.notebook, found | {"file": str(path), "notes": normal.notes}
+    return normal.notebook, found | {"file": str(path), "notes": notes}
 
 
 def nothing(status, reason):
@@ -64,27 +68,54 @@ def nothing(status, reason):
 
 
 def _best(files, released):
-    best, reasons = (0, None, None), []
-    for path in map(Path, files):
+    """The notebook to grade, as (path, notebook, [(name, why) of each file that is left])."""
+    top = os.path.commonpath([path.parent for path in files])
+    fits, best, submitted, left = 0, None, None, []
+    for path in files:
+        name = os.path.relpath(path, top)
         try:
             notebook = read_submission(path)
         except Unreadable as error:
-            reasons.append(f"{path.name}: {error}")
+            left.append((name, str(error)))
             continue
-        fits = fit(notebook, released)
-        if not fits:
-            reasons.append(f"{path.name}: {FOREIGN}")
-        elif fits >= best[0]:
-            best = (fits, path, notebook)
-    return *best[1:], "; ".join(reasons)
+        fitting = fit(notebook, released)
+        reason = _foreign(notebook, released, fitting)
+        if reason or fitting < fits:
+            left.append((name, reason or "another file has more of the assignment"))
+            continue
+        if best is not None:
+            more = "a later one was" if fitting == fits else "one with more of the assignment was"
+            left.append((os.path.relpath(best, top), f"{more} taken"))
+        fits, best, submitted = fitting, path, notebook
+    return best, submitted, left
 
 
-def _run(notebook, session, given):
+def _foreign(notebook, released, fitting):
+    """Why a notebook is none of this assignment, by the names of its cells; "" if it is one.
+
+    A few cells of two assignments are alike, and students copy cells: names of another assignment
+    decide only where they are more than twice as many as the cells that fit.
+    """
+    names = [{m[1] for m in map(_KEY.match, c.metadata[NAMES]) if m} for c in notebook.cells]
+    mine = next(grade_id(cell) for cell in released.cells if role(cell)).partition("-")[0]
+    others = Counter(key for keys in names for key in keys if key != mine)
+    for key, count in others.most_common(1):
+        if count > 2 * fitting:
+            return f"this is assignment {key}, not {mine}"
+    return "" if fitting else FOREIGN
+
+
+def _run(notebook, session, released):
     """Run the cells in order, outputs and all; what came of them, and what was stopped.
 
     Visible checks run as well: later cells may use what is made there.
     """
     found, stops = {"answers": {}, "tests": {}}, []
+    given = {c.source.strip() for c in released.cells if c.cell_type == "code" and not role(c)}
+    names = {}
+    for question in questions_in(released):
+        names[question.name] = question.title
+        names |= {grade_id(one): f"the check of {question.title}" for one in question.checks}
     lines = hidden_lines(notebook)
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -101,7 +132,8 @@ def _run(notebook, session, given):
             if role(cell) == "solution":
                 found["answers"][grade_id(cell)] = said
         if said["status"] in STOPS:
-            stops.append(f"{grade_id(cell) or 'a cell'}: {said['message']}")
+            what = about(cell) if role(cell) == "test" else names.get(grade_id(cell), "a cell")
+            stops.append(f"{what}: {said['message']}")
     return found, list(dict.fromkeys(stops))
 
 

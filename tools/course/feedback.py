@@ -5,7 +5,9 @@ escaped, and lines of hidden tests are left out of it, should their code have go
 page is one file that loads nothing.
 """
 
+from dataclasses import dataclass
 from html import escape
+from urllib.parse import quote
 
 from notebooks import write_atomically
 
@@ -40,6 +42,16 @@ pre, td:last-child {{ overflow-wrap: anywhere; }}
 </body>
 </html>
 """
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a person reads of one student."""
+
+    shown: str
+    texts: dict  # by the name of the question
+    code: list  # cells of the student's own, executed
+    path: str  # of the executed notebook, from the page
 
 
 def hidden_lines(notebook):
@@ -98,7 +110,7 @@ def answers_page(assignment, answers):
     Parameters
     ----------
     assignment : Assignment
-    answers : list of (student, {name of the cell: text})
+    answers : list of Answers
     """
     body = [
         "<p>Points go into <code>manual.csv</code>, beside this page; then grade again: what has "
@@ -106,9 +118,17 @@ def answers_page(assignment, answers):
     ]
     for question in filter(lambda one: one.manual, assignment.questions):
         body.append(f"<h2>{escape(question.title)} ({question.points:g} points)</h2>")
-        for student, texts in answers:
-            text = texts.get(question.name, "")
-            body.append(f"<h3>{escape(student)}</h3><pre>{escape(text)}</pre>")
+        for n, one in enumerate(answers):
+            text = one.texts.get(question.name, "")
+            body.append(f"<h3>{escape(one.shown)}</h3><pre>{escape(text)}</pre>")
+            body.append(f'<p><a href="#cells-{n}">Cells of their own</a></p>')
+    body.append("<h2>Cells of the students' own</h2>")
+    body.append("<p>Code and what it printed; the executed notebooks have the pictures.</p>")
+    for n, one in enumerate(answers):
+        body.append(f'<h3 id="cells-{n}">{escape(one.shown)}</h3>')
+        link = f'<a href="{quote(one.path)}"><code>{escape(one.path)}</code></a>'
+        body.append(f"<p>The executed notebook: {link if one.path else 'none'}</p>")
+        body += [_cell(cell.source, _printed(cell)) for cell in one.code]
     title = f"Written answers: {assignment.title}"
     return _PAGE.format(title=escape(title), body="\n".join(body))
 
@@ -149,10 +169,7 @@ def _question(question, record, executed, told):
     if cell is None:
         yield "<p>There is no cell with an answer.</p>"
     else:
-        yield f"<pre>{escape(without(told, cell.source))}</pre>"
-        printed = without(told, _printed(cell))[:LONGEST]
-        if printed:
-            yield f"<p>It printed:</p>\n<pre>{escape(printed)}</pre>"
+        yield _cell(without(told, cell.source), without(told, _printed(cell)))
     lines = []
     for test in question.tests:
         said = record["tests"][grade_id(test)]
@@ -161,6 +178,14 @@ def _question(question, record, executed, told):
         lines.append((about(test), f"{points if said['passed'] else 0:g} of {points:g}", came))
     if lines:
         yield _table(("test", "points", "outcome"), lines)
+
+
+def _cell(source, printed):
+    """What stands in a cell, and what it printed."""
+    shown = f"<pre>{escape(source)}</pre>"
+    if printed:
+        shown += f"\n<p>It printed:</p>\n<pre>{escape(printed[:LONGEST])}</pre>"
+    return shown
 
 
 def _printed(cell):

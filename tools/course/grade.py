@@ -33,7 +33,7 @@ from .validate import validate
 
 AT_ONCE = 2
 SLACK = 240  # seconds for a process to start, and to end after its time
-ENGINE = ("attempt", "execute", "normalise", "sandbox")  # what points depend on as well
+ENGINE = ("attempt", "execute", "normalise", "sandbox", "written")  # what points depend on as well
 
 # jsonschema, which nbformat imports, would spend a second on the grammar of web addresses.
 _START = """

@@ -84,6 +84,8 @@ def raises(kind, function, *arguments, **named):
         function(*arguments, **named)
     except kind:
         return
+    except NotImplementedError:  # a question that was left open
+        raise
     except Exception as error:
         came = type(error).__name__
         raise AssertionError(f"expected a {wanted}, got a {came}: {str(error)[:200]}") from None

@@ -53,10 +53,14 @@ def rows(assignment, record, scores):
     return [_row(assignment, question, record, scores) for question in assignment.questions]
 
 
-def total(record, rows):
+def total(assignment, record, rows):
     """The points of a student's rows together."""
+    titles = {question.name: question.title for question in assignment.questions}
     points = [row.points for row in rows]
-    told = [f"{row.question}: {row.comment}" for row in rows if row.comment]
+    if record["status"] in (NOT_GRADED, UNREADABLE):  # all rows give the same reason
+        told = [record["reason"]]
+    else:
+        told = [f"{titles[row.question]}: {row.comment}" for row in rows if row.comment]
     return Total(
         record["student"],
         record["shown"],

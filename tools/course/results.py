@@ -7,6 +7,7 @@ written last; the file as it came in, under ``submitted/``; and the executed not
 
 import contextlib
 import json
+import os
 import re
 import shutil
 from collections import Counter
@@ -15,8 +16,7 @@ from pathlib import Path
 
 from notebooks import read, to_text, write_atomically
 
-from . import export, feedback, manual, marks
-from .sources import grade_id, role
+from . import export, feedback, manual, marks, written
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,23 @@ class Store:
 
     def executed(self, student):
         """The executed notebook; None if there is none."""
-        path = self._place("autograded", student)
+        path = self.place("autograded", student)
         return read(path) if path.exists() else None
 
     def remove(self, student):
         """Forget a hand-in: first the record, so that a killed run starts with it again."""
         self._file(student).unlink(missing_ok=True)
         for kind in ("submitted", "autograded"):
-            shutil.rmtree(self._place(kind, student).parent, ignore_errors=True)
+            shutil.rmtree(self.place(kind, student).parent, ignore_errors=True)
 
     def keep(self, student, record, executed):
         """Keep a hand-in, last the record of it."""
         if record["file"]:
-            submitted = self._place("submitted", student)
+            submitted = self.place("submitted", student)
             submitted.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(record["file"], submitted)
         if executed is not None:
-            path = self._place("autograded", student)
+            path = self.place("autograded", student)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, to_text(_without_tags(executed)))
         self._file(student).parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,8 @@ class Store:
     def _file(self, student):
         return self.course / "results" / self.key / f"{student}.json"
 
-    def _place(self, kind, student):
+    def place(self, kind, student):
+        """Where a student's notebook of a kind is kept, such as ``"autograded"``."""
         return self.course / kind / student / self.key / f"{self.name}.ipynb"
 
 
@@ -132,12 +133,18 @@ class Results:
         if rows:
             manual.write(out / "manual.csv", rows)
         if any(question.manual for question in self.assignment.questions):
-            answers = [
-                (record["shown"], _texts(self._store.executed(student)))
-                for student, record in self._records.items()
-            ]
+            answers = [self._answers(student, out) for student in self._records]
             page = feedback.answers_page(self.assignment, answers)
             write_atomically(out / "answers.html", page)
+
+    def _answers(self, student, out):
+        executed = self._store.executed(student)
+        return feedback.Answers(
+            self._records[student]["shown"],
+            written.texts(executed),
+            written.own_code(executed, self.assignment),
+            os.path.relpath(self._store.place("autograded", student), out) if executed else "",
+        )
 
     def report(self, aside):
         """What was taken for whom and what came of it; what was left aside, and why."""
@@ -154,7 +161,10 @@ class Results:
         return [line.encode("utf-8", "replace").decode() for line in lines]
 
     def _totals(self):
-        return [marks.total(record, self._rows[one]) for one, record in self._records.items()]
+        return [
+            marks.total(self.assignment, record, self._rows[student])
+            for student, record in self._records.items()
+        ]
 
 
 def _without_tags(executed):
@@ -163,10 +173,3 @@ def _without_tags(executed):
         if cell.cell_type == "markdown":
             cell.source = re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", cell.source)
     return executed
-
-
-def _texts(executed):
-    """The written answers in a notebook, by the names of their cells, as students wrote them."""
-    cells = executed.cells if executed is not None else ()
-    written = [cell for cell in cells if role(cell) == "manual"]
-    return {grade_id(cell): cell.source.replace("&lt;", "<") for cell in written}

@@ -93,7 +93,7 @@ class Assignment:
     @cached_property
     def questions(self):
         """Its questions, in order."""
-        return _questions(self.notebook)
+        return questions_in(self.notebook)
 
     @property
     def points(self):
@@ -123,7 +123,8 @@ def find(keys=(), root=ROOT):
     return [load(file) for file in files]
 
 
-def _questions(notebook):
+def questions_in(notebook):
+    """The questions of a notebook, in order."""
     questions, heading = [], ""
     for place, cell in enumerate(notebook.cells):
         if role(cell) in ("solution", "manual"):
