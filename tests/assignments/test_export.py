@@ -18,7 +18,7 @@ TITLE = "Assignment 0: means, and spreads"
 
 
 def table(path):
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:
         return list(csv.reader(file))
 
 

@@ -55,7 +55,7 @@ def graded(tmp_path_factory):
     settings = Settings(course, limits=sandbox.Limits(cell=CELL), bar=False)
     complete, report = grade("a1", hand_ins, out, settings)
     assert complete, report
-    with open(out / "grades.csv", newline="", encoding="utf-8") as file:
+    with open(out / "grades.csv", newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     store = Store(course, "a1", assignment.name)
     found, _ = collect(hand_ins, assignment.name)

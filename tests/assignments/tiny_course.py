@@ -48,7 +48,7 @@ class Course:
 
     def table(self, name="grades.csv"):
         """The rows of a table."""
-        with open(self.out / name, newline="", encoding="utf-8") as file:
+        with open(self.out / name, newline="", encoding="utf-8-sig") as file:
             return list(csv.DictReader(file))
 
     def points(self):

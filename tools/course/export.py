@@ -27,6 +27,7 @@ MOODLE = ("Identifier", "Full name", "Grade", "Last modified (grade)", "Feedback
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n")
 LONGEST = 2000  # characters of a text
+BOM = "\N{BYTE ORDER MARK}"  # by which Excel knows UTF-8
 
 
 def harmless(text):
@@ -59,7 +60,7 @@ def write_grades(path, rows):
         )
         for row in rows
     ]
-    _write(path, [GRADES, *lines])
+    _write(path, [GRADES, *lines], BOM)
 
 
 def write_moodle(path, totals):
@@ -103,7 +104,7 @@ def number(points):
     return "" if points is None else f"{points:g}"
 
 
-def _write(path, lines):
+def _write(path, lines, begin=""):
     file = io.StringIO(newline="")
     csv.writer(file, lineterminator="\n").writerows(lines)
-    write_atomically(path, file.getvalue())
+    write_atomically(path, begin + file.getvalue())

@@ -80,7 +80,7 @@ def grade(key, submissions, out, settings):
     with _alone(settings.course), Book(settings.course) as book:
         book.check()
         run = _Run(assignment, settings, book)
-        given = run.points_given(out / "manual.csv")
+        given, unused = run.points_given(out / "manual.csv", found)
         run.prepare()
         run.grade(found)
         run.give(given)
@@ -88,7 +88,7 @@ def grade(key, submissions, out, settings):
         results.write_tables(out)
         results.write_pages(out / "feedback", settings.hold)
         results.write_manual(out, given)
-        lines = results.report(aside)
+        lines = results.report(aside, unused)
         write_atomically(out / "report.txt", "\n".join(lines) + "\n")
         book.check()
     return results.complete(), lines
@@ -103,18 +103,32 @@ class _Run:
         self.store = Store(settings.course, self._key, self._name)
         self._released = settings.course / "release" / self._key / f"{self._name}.ipynb"
 
-    def points_given(self, table):
-        """The points given by hand so far: those of the table, and those of the formgrader."""
+    def points_given(self, table, found):
+        """The points given by hand so far, and the rows of the table that are about nobody.
+
+        They are those of the table and those of the formgrader, less what was taken back.
+        """
         graded = [c for c in self._assignment.notebook.cells if role(c) in ("test", "manual")]
         largest = {grade_id(cell): float(cell.metadata.nbgrader.points) for cell in graded}
-        entered = []
+        present = {one.student: _digest(one)[:12] for one in found}
+        rows = [
+            replace(row, submission=row.submission or present.get(row.student, ""))
+            for row in manual.read(table, largest)
+        ]
+        known = present.keys() | self._book.students(self._key)
+        unused = [row for row in rows if row.points is not None and row.student not in known]
+        back = {(one.key, one.points) for one in manual.taken_back(table, rows, largest)}
+        entered = [row for row in self._entered(largest) if (row.key, row.points) not in back]
+        return manual.joined(rows, entered), unused
+
+    def _entered(self, largest):
+        """The points given by hand that are in the gradebook."""
         for student in self._book.students(self._key):
             record = self.store.record(student)
             for cell, score in self._scores(student).items() if record else ():
                 if score.by_hand and cell in largest:
                     about = (student, self._question(cell), cell, score.points, largest[cell])
-                    entered.append(manual.Row(*about, score.comment, record["submission"][:12]))
-        return manual.joined(manual.read(table, largest), entered)
+                    yield manual.Row(*about, score.comment, record["submission"][:12])
 
     def prepare(self):
         """See to it that the gradebook and the student version are those of the source."""
@@ -158,16 +172,19 @@ class _Run:
                 raise
 
     def give(self, rows):
-        """Enter the points given by hand, of those rows that are about what was handed in."""
-        for row in rows:
-            record = self.store.record(row.student)
-            graded = record is not None and record["status"] in (marks.GRADED, marks.STOPPED)
-            if row.points is None or not graded or record["submission"][:12] != row.submission:
+        """Make the points given by hand in the gradebook those of the rows."""
+        given = {row.key: row for row in rows if row.points is not None}
+        for student in self._book.students(self._key):
+            record = self.store.record(student)
+            if record is None or record["status"] not in (marks.GRADED, marks.STOPPED):
                 continue
-            score = self._scores(row.student)[row.cell]
-            if not score.by_hand or (score.points, score.comment) != (row.points, row.comment):
-                about = (row.student, row.cell, row.points, row.comment)
-                self._book.give(self._key, self._name, *about)
+            for cell, score in self._scores(student).items():
+                row = given.get((student, cell, record["submission"][:12]))
+                wanted = (row.points, row.comment) if row else (None, "")
+                has = (score.points, score.comment) if score.by_hand else (None, "")
+                about = (student, cell)
+                if has != wanted and not self._book.give(self._key, self._name, *about, *wanted):
+                    self.store.comment(*about, wanted[1])
 
     def _state(self, handed):
         """A digest of all that a submission's points depend on."""
@@ -202,7 +219,7 @@ class _Run:
         self.store.keep(submission.student, result | told | {"graded": graded}, executed)
 
     def _scores(self, student):
-        return self._book.scores(self._key, self._name, student)
+        return self.store.scores(self._book, student)
 
     def _question(self, cell):
         return next(

@@ -108,12 +108,18 @@ class Book:
         }
 
     def give(self, key, name, student, cell, points, comment):
-        """Enter points that somebody gave."""
+        """Enter points that somebody gave, or with None take them back.
+
+        Whether the comment was entered as well: nbgrader has none on tests.
+        """
         grade = self._book.find_grade(cell, name, key, student)
-        grade.manual_score, grade.needs_manual_grade = points, False
-        if cell in self._comments(key, name, student):
+        grade.manual_score, grade.extra_credit = points, None
+        grade.needs_manual_grade = points is None and grade.auto_score is None
+        commented = cell in self._comments(key, name, student)
+        if commented:
             self._book.find_comment(cell, name, key, student).manual_comment = comment or None
         self._book.db.commit()
+        return commented
 
     def _grades(self, key, name, student):
         return self._book.find_submission_notebook(name, key, student).grades

@@ -3,7 +3,8 @@
 ``manual.csv`` has a row for each written answer. Its column ``submission`` names the very file that
 was read, so points given for one version are not taken over to another. Rows can also be added for
 test cells, to change their points. What was entered in nbgrader's formgrader goes into the table as
-well, and where both have points those of the table count.
+well, and where both have points those of the table count. Points that stood in the table when it
+was written and no longer do are taken back: a copy beside it, ``.manual.csv``, tells which.
 """
 
 import csv
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from notebooks import write_atomically
 
+from .export import BOM, harmless, number
 from .sources import CourseError
 
 COLUMNS = ("student", "question", "cell", "points", "max", "comment", "submission")
@@ -48,11 +50,33 @@ def read(path, largest):
     ------
     CourseError
         If a row is not about a graded cell, or its points are no number from 0 to the maximum. All
-        such rows are named.
+        such rows are named. Or if the file is not in UTF-8.
     """
+    rows, faults = _read(path, largest)
+    if faults:
+        raise CourseError("\n".join(faults))
+    return rows
+
+
+def taken_back(path, rows, largest):
+    """The rows that had points when the table was written, and have none in ``rows``, as read now.
+
+    Without a table none: a file that is gone takes nothing back.
+    """
+    given = {row.key for row in rows if row.points is not None}
+    former = _read(_copy(path), largest)[0] if path.exists() else []
+    return [row for row in former if row.points is not None and row.key not in given]
+
+
+def _read(path, largest):
+    """The rows of a table, and what is wrong with others."""
     if not path.exists():
-        return []
-    content = path.read_text(encoding="utf-8-sig")
+        return [], []
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        told = "save it anew as CSV with the character set UTF-8 (Excel: CSV UTF-8)"
+        raise CourseError(f"{path} is not in UTF-8: {told}") from None
     head = content.partition("\n")[0]
     comma = max(",;\t", key=head.count)  # spreadsheets write any of them
     table = csv.DictReader(io.StringIO(content, newline=""), delimiter=comma)
@@ -67,9 +91,7 @@ def read(path, largest):
             rows.append(_row(line, largest))
         except ValueError as error:
             faults.append(f"{path}, line {table.line_num}: {error}")
-    if faults:
-        raise CourseError("\n".join(faults))
-    return rows
+    return rows, faults
 
 
 def _row(line, largest):
@@ -87,21 +109,19 @@ def _row(line, largest):
 
 
 def write(path, rows):
-    """Write the table, in the order of students and cells."""
+    """Write the table, in the order of students and cells, and its copy."""
     file = io.StringIO(newline="")
     table = csv.writer(file, lineterminator="\n")
     table.writerow(COLUMNS)
     for row in sorted(rows, key=lambda row: row.key):
-        points = "" if row.points is None else f"{row.points:g}"
-        cells = (row.student, row.question, row.cell, points, f"{row.max:g}")
-        table.writerow([*cells, _unspoilt(row.comment), row.submission])
-    write_atomically(path, file.getvalue())
+        cells = (row.student, row.question, row.cell, number(row.points), number(row.max))
+        table.writerow([*cells, harmless(row.comment), row.submission])
+    for one in (path, _copy(path)):
+        write_atomically(one, BOM + file.getvalue())
 
 
-def _unspoilt(comment):
-    from .export import harmless
-
-    return harmless(comment)
+def _copy(path):
+    return path.with_name(f".{path.name}")
 
 
 def joined(rows, others):

@@ -127,6 +127,6 @@ def _told(question, record, scores):
         told.append(score.comment)
         if score.points == 0 and not score.by_hand:
             told.append(NO_ANSWER)
-    elif any(scores[grade_id(cell)].by_hand for cell in question.tests):
-        told.append("points were changed by hand")
-    return told
+    changed = [scores[grade_id(cell)] for cell in question.tests]
+    reasons = [f": {score.comment}" if score.comment else "" for score in changed if score.by_hand]
+    return told + [f"points were changed by hand{reason}" for reason in dict.fromkeys(reasons)]

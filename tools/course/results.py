@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from notebooks import read, to_text, write_atomically
@@ -57,6 +57,21 @@ class Store:
         self._file(student).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self._file(student), json.dumps(record, indent=1) + "\n")
 
+    def scores(self, book, student):
+        """The scores of a hand-in, with the comments that nbgrader has no place for."""
+        said = (self.record(student) or {}).get("comments", {})
+        scores = book.scores(self.key, self.name, student)
+        return {
+            cell: replace(score, comment=said.get(cell, score.comment))
+            for cell, score in scores.items()
+        }
+
+    def comment(self, student, cell, text):
+        """Keep what somebody said of a test cell."""
+        record = self.record(student)
+        record["comments"] = record.get("comments", {}) | {cell: text}
+        write_atomically(self._file(student), json.dumps(record, indent=1) + "\n")
+
     def work(self, student):
         """An empty folder to grade a hand-in in."""
         folder = self.course / "work" / self.key / student
@@ -90,7 +105,7 @@ class Results:
             names = {"shown": one.shown, "moodle": one.moodle, "canvas": one.canvas}
             record = store.record(one.student) | names
             graded = record["status"] != marks.NOT_GRADED
-            scores = book.scores(store.key, store.name, one.student) if graded else {}
+            scores = store.scores(book, one.student) if graded else {}
             self._records[one.student] = record
             self._rows[one.student] = marks.rows(assignment, record, scores)
 
@@ -130,7 +145,7 @@ class Results:
             if row.status == marks.BY_HAND
         ]
         rows = manual.joined(asked, given)
-        if rows:
+        if rows or (out / "manual.csv").exists():
             manual.write(out / "manual.csv", rows)
         if any(question.manual for question in self.assignment.questions):
             answers = [self._answers(student, out) for student in self._records]
@@ -146,8 +161,11 @@ class Results:
             os.path.relpath(self._store.place("autograded", student), out) if executed else "",
         )
 
-    def report(self, aside):
-        """What was taken for whom and what came of it; what was left aside, and why."""
+    def report(self, aside, unused):
+        """What was taken for whom and what came of it; what was left aside, and why.
+
+        Also which rows of manual.csv were ``unused``, as they are about nobody.
+        """
         lines = []
         for total, (student, record) in zip(self._totals(), self._records.items(), strict=True):
             points = "–" if total.points is None else f"{total.points:g}"
@@ -158,6 +176,11 @@ class Results:
             about = f"{student}: {points} of {self.assignment.points:g}, {took}"
             lines.append("; ".join((about, *told)))
         lines += [f"left aside: {path.name}: {reason}" for path, reason in aside]
+        lines += [
+            f"not used: {row.points:g} points for {row.cell} of {row.student!r} in manual.csv: "
+            "nobody of this name has handed in"
+            for row in unused
+        ]
         return [line.encode("utf-8", "replace").decode() for line in lines]
 
     def _totals(self):
