@@ -225,11 +225,9 @@ class LinkedWidget {
     this.root = setAttributes(root, {
       role: "group",
       "aria-label": label,
-      // JupyterLab would take the keys of a focused point for its own shortcuts
-      "data-lm-suppress-shortcuts": "true",
       onkeydown: (event) => this.key(event),
     });
-    el.append(root);
+    putInto(el, root);
   }
 
   key(event) {

@@ -158,12 +158,8 @@ class MaskExplorer {
       ),
       this.summary,
     );
-    setAttributes(this.root, {
-      role: "group",
-      "aria-label": "Mask explorer",
-      "data-lm-suppress-shortcuts": "true", // JupyterLab would take a slider's keys
-    });
-    el.append(this.root);
+    setAttributes(this.root, { role: "group", "aria-label": "Mask explorer" });
+    putInto(el, this.root);
   }
 
   slider(name, label, min, max) {

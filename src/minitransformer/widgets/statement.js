@@ -35,7 +35,7 @@ function render({ model, el }) {
   const row = div("mt-buttons", ...buttons, again);
   setAttributes(row, { role: "group", "aria-label": "Your answer" });
   const root = html("section", { class: "mt-widget" }, text, row, answer);
-  el.append(root);
+  putInto(el, root);
   const names = ["text", "verdict", "why"];
   for (const name of names) model.on(`change:${name}`, show);
   show();

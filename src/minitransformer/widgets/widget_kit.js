@@ -26,6 +26,15 @@ function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+// Puts a widget on the page. The keys pressed in it are its own: JupyterLab would take arrows and
+// letters for commands, and leaves alone an element that has the focus and this mark.
+function putInto(el, root) {
+  root.addEventListener("focusin", ({ target }) => {
+    setAttributes(target, { "data-lm-suppress-shortcuts": "true" });
+  });
+  el.append(root);
+}
+
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
