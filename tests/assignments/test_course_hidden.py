@@ -130,6 +130,18 @@ def test_a_student_may_use_any_name(before):
         run(TEST, WRONG + before)
 
 
+def test_a_hidden_test_uses_no_name_that_a_student_has_made():
+    lines = (
+        "expected = [max(0.5, 0.25), np.sum([0.25])]",
+        "judge.close(answer(), expected)",
+        "judge.raises(ValueError, int, 'x')",
+    )
+    source = graded("test", "Grades it.", "\n".join(lines)).source
+    run(source, RIGHT + "max = sum\nnp = int = ValueError = None\n")
+    with pytest.raises(AssertionError, match=r"got 0.5, expected 0.25"):
+        run(source, WRONG + "from numpy import *\nnp = None\n")
+
+
 PATCHES = {
     "abs": (builtins, "abs", lambda x: 0.0),
     "isinstance": (builtins, "isinstance", lambda *a: True),

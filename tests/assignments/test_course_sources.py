@@ -99,6 +99,11 @@ def long_string_in_a_test(nb):
     test.source = test.source.replace("judge.close", 'text = """one\ntwo"""\njudge.close')
 
 
+def a_name_of_a_student_in_a_test(nb):
+    test = cell(nb, "a0-spread-test-1")
+    test.source = test.source.replace("4.75", "mean_of_rows([[4.75]])[0]")
+
+
 def no_marks(nb):
     task = cell(nb, "a0-mean")
     task.source = "\n".join(line for line in task.source.split("\n") if "###" not in line)
@@ -179,6 +184,7 @@ PLANTED = {
     assert_in_a_test: "uses assert: judge.true gives a message",
     allclose_in_a_test: "compares with allclose, which students can patch",
     long_string_in_a_test: "has a string over several lines",
+    a_name_of_a_student_in_a_test: "uses mean_of_rows, which a student may have replaced",
     no_marks: "(a0-mean): needs its solution between '### BEGIN SOLUTION'",
     marks_the_wrong_way_round: "(a0-mean): needs its solution between '### BEGIN SOLUTION'",
     solution_in_a_check: "(a0-mean-check): has a solution in it, but is no solution cell",

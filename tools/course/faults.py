@@ -5,6 +5,7 @@ out.
 """
 
 import ast
+import builtins
 import re
 from collections import Counter
 
@@ -129,6 +130,38 @@ def tests_use_the_judge(notebook):
             yield cell, "has a string over several lines, which would be indented: write it in one"
 
 
+def tests_import_what_they_need(notebook):
+    """A hidden test knows what the question asks for, and what the check made; no other name."""
+    known = set()
+    for cell in notebook.cells:
+        kind = role(cell)
+        if kind == "solution":
+            known = _made(cell.source)
+        elif kind == "check":
+            known |= _made(cell.source)
+        elif kind == "test" and _parsed(cell.source).body:
+            ours = {"judge", *hidden.LIBRARIES, *vars(builtins)}
+            for name in sorted(hidden.free_names(cell.source) - known - ours):
+                yield cell, f"uses {name}, which a student may have replaced: import it in the test"
+            known |= _shared(cell.source)
+
+
+def _made(source):
+    """The names that a cell's own lines bind: functions, classes and what is assigned."""
+    lines = _parsed(source).body
+    kept = [line for line in lines if isinstance(line, ast.FunctionDef | ast.ClassDef)]
+    assigned = [line for line in lines if isinstance(line, ast.Assign)]
+    names = [node for line in assigned for node in ast.walk(line) if isinstance(node, ast.Name)]
+    stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {line.name for line in kept} | stored
+
+
+def _shared(source):
+    """The names that a test leaves for the next one."""
+    tree = ast.walk(_parsed(source))
+    return {name for node in tree if isinstance(node, ast.Global) for name in node.names}
+
+
 def solutions_are_marked(notebook):
     """What students must not see stands between the two marks, in solution cells alone."""
     for cell in notebook.cells:
@@ -182,6 +215,7 @@ CHECKS = (
     points_are_given,
     tests_are_hidden,
     tests_use_the_judge,
+    tests_import_what_they_need,
     solutions_are_marked,
     questions_are_whole,
     code_is_python,

@@ -6,12 +6,16 @@ the tests: bare statements in which a wrong answer must fail and a right one pas
 token that only the grader's copy knows; a test cell whose output lacks it did not run to its end,
 whatever else it shows. What the tests name stays within: it replaces no helper of a student's that
 has the same name, and no answer finds ``expected`` among the global names. What was costly to make
-and serves the next test as well, a trained model say, is declared ``global``.
+and serves the next test as well, a trained model say, is declared ``global``. Nor does a test use a
+``max``, ``np`` or ``softmax`` that a student has made: built-in names and those of two libraries
+are imported into the function, and it imports itself whatever else it needs.
 """
 
+import builtins
 import hashlib
 import hmac
 import secrets
+import symtable
 import textwrap
 from functools import cache
 from pathlib import Path
@@ -22,6 +26,7 @@ BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 CHANGED = "the comparison functions were changed"
 SECRET = "secret.txt"
 TOKEN = "checked"  # the key of the token in the metadata of a cell's last output
+LIBRARIES = {"np": "import numpy as np", "torch": "import torch"}
 
 _JUDGE = """\
 import builtins as _builtins
@@ -126,11 +131,37 @@ def split(source):
     return "\n".join(lines[:begin]), "\n".join(lines[begin + 1 : -1])
 
 
+def free_names(hidden):
+    """The names that hidden lines, as a function, take from outside.
+
+    >>> sorted(free_names("from os import path\\njudge.equal(path.join(*max(answer())), 3)"))
+    ['answer', 'judge', 'max']
+    """
+    body = textwrap.indent(hidden or "pass", "    ")
+    tables = symtable.symtable(f"def test():\n{body}", "<test>", "exec").get_children()
+    found = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        symbols = (one for one in table.get_symbols() if one.is_global())
+        found |= {one.get_name() for one in symbols if not one.is_declared_global()}
+    return found
+
+
+def _imports(hidden):
+    """What a hidden test takes from Python and from its libraries, as statements."""
+    names = sorted(free_names(hidden))
+    built_in = [name for name in names if hasattr(builtins, name)]
+    lines = [LIBRARIES[name] for name in names if name in LIBRARIES]
+    return "\n".join([*lines, *(f"from builtins import {name}" for name in built_in)])
+
+
 def guarded(source, token=None):
     """A test cell's source with its hidden region as a function, and at its end the token."""
     seen, hidden = split(source)
     sign = _SIGN.format(key=TOKEN, token=token) if token else ""
-    body = textwrap.indent("\n".join([preamble(), hidden, canaries(), sign]), "    ").rstrip()
+    lines = [_imports(hidden), preamble(), hidden, canaries(), sign]
+    body = textwrap.indent("\n".join(lines), "    ").rstrip()
     return "\n".join([seen, _REGION.format(begin=BEGIN, body=body, end=END)]).lstrip("\n")
 
 
