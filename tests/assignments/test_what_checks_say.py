@@ -99,6 +99,20 @@ def test_every_misconception_can_be_told(key):
 
 
 @pytest.mark.parametrize("key", KEYS)
+def test_a_list_is_no_array(key):
+    """Graded tests index what they get, so a check that took a list would cost points."""
+    for exercise in import_module(f"minitransformer.exercises.assignment_{key[1:]}").EXERCISES:
+
+        def listed(*inputs, known=exercise.solution):
+            return known(*inputs).tolist()
+
+        result = check(f"{key}.{exercise.name}", listed)
+        whole = exercise.solution(*exercise.cases[0].arguments()).ndim == 0
+        assert result.status == ("right" if whole else "wrong"), repr(result)
+        assert whole or "they are in a list" in result.message
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_there_is_enough_of_both(key):
     wrong, right = answers(key)
     questions = {name for name, (question, _) in states(key).items() if not question.manual}

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _running
-from ._diagnosis import as_answer, explain, same, shown, where_different
+from ._diagnosis import as_answer, explain, same, shown, where_different, wrong_kind
 from ._exercise import same_input
 from ._result import CheckResult
 
@@ -74,14 +74,17 @@ def check(name, attempt):
         )
         return CheckResult(name, "wrong", message)
     end = time.monotonic() + TIME_LIMIT
-    for case in exercise.cases:
+    trials = [(case, None) for case in exercise.cases] + list(exercise.refused)
+    for case, refusal in trials:
         call = functools.partial(_try, attempt, case)
         outcome = _running.run(call, max(0, end - time.monotonic()))
-        result = _judge(exercise, case, attempt, outcome)
+        if refusal is None:
+            result = _judge(exercise, case, attempt, outcome)
+        else:
+            result = _judge_refusal(exercise, case, attempt, outcome, refusal)
         if result is not None:
             return dataclasses.replace(result, name=name)
-    message = f"All {len(exercise.cases)} inputs give what is expected."
-    return CheckResult(name, "right", message)
+    return CheckResult(name, "right", f"All {len(trials)} inputs give what is expected.")
 
 
 @functools.cache
@@ -140,14 +143,14 @@ def _try(attempt, case):
         for (name, before), after in zip(case.inputs.items(), arguments, strict=True)
         if not same_input(before, after)
     ]
-    return answer, parts, changed
+    return answer, parts, changed, isinstance(value, list)
 
 
 def _judge(exercise, case, attempt, outcome):
     """The result if this case decides it, or None if the attempt is right so far."""
     if outcome.error is not None:
         return _judge_error(exercise, case, attempt, outcome)
-    answer, parts, changed = outcome.value
+    answer, parts, changed, listed = outcome.value
     if answer is Ellipsis or (answer is None and case is exercise.cases[0]):
         return _open(exercise, "" if answer is Ellipsis else "Your function returned None. ")
     expected = _expected(exercise, case)
@@ -163,12 +166,7 @@ def _judge(exercise, case, attempt, outcome):
         if changed:
             message += f" Your function also changes its input {' and '.join(changed)}."
         return _wrong(exercise, case, outcome, message, *_compared(answer, expected))
-    if expected.dtype == bool and answer.dtype != bool:
-        message = (
-            f"The entries are right, but they are numbers ({answer.dtype}), and a mask is boolean: "
-            "added to scores, or as an index, 0 and 1 mean something else. Compare, or use "
-            ".astype(bool)."
-        )
+    if message := wrong_kind(answer, expected, listed and exercise.arrays):
         return _wrong(exercise, case, outcome, message)
     if changed:
         message = (
@@ -178,6 +176,18 @@ def _judge(exercise, case, attempt, outcome):
         )
         return _wrong(exercise, case, outcome, message)
     return None
+
+
+def _judge_refusal(exercise, case, attempt, outcome, kind):
+    """The result if an input was not refused that is to be, or None."""
+    error = outcome.error
+    if isinstance(error, kind):
+        return None
+    if isinstance(error, _running.TimeUp | SystemExit):
+        return _judge_error(exercise, case, attempt, outcome)
+    came = "a result came" if error is None else f"a {type(error).__name__} came"
+    message = f"{case.about[:1].upper()}{case.about[1:]} is to be a {kind.__name__}, but {came}."
+    return _wrong(exercise, case, outcome, message)
 
 
 def _judge_error(exercise, case, attempt, outcome):

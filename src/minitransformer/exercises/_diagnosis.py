@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-__all__ = ["TOLERANCE", "as_answer", "explain", "shown", "where_different"]
+__all__ = ["TOLERANCE", "as_answer", "explain", "shown", "where_different", "wrong_kind"]
 
 # Both sides as float64 may differ by this much, or by this share of an expected number above 1.
 TOLERANCE = 1e-6
@@ -96,6 +96,25 @@ def explain(answer, exercise, case, expected):
     if answer.shape != expected.shape:
         return _about_shape(answer, expected)
     return _about_numbers(answer, expected)
+
+
+def wrong_kind(answer, expected, listed):
+    """Say what is wrong with the kind of an answer whose numbers are right; "" if nothing is."""
+    if listed:
+        return "The entries are right, but they are in a list; return an array: np.array(...)."
+    if expected.dtype == bool != answer.dtype:
+        return (
+            f"The entries are right, but they are numbers ({answer.dtype}), and a mask is boolean: "
+            "added to scores, or as an index, 0 and 1 mean something else. Compare, or use "
+            ".astype(bool)."
+        )
+    if expected.dtype == np.float16 != answer.dtype:
+        return (
+            f"The numbers are right, but they are {answer.dtype}, and float16 is asked for. Did "
+            "something else come into the product? A NumPy number, such as np.sqrt(4), takes a "
+            "float16 array along; a Python number, 4**0.5, doesn't."
+        )
+    return ""
 
 
 def _result_of(formula, case):

@@ -62,12 +62,18 @@ class Exercise:
         From plain to special. The first that fails is the one the reader sees.
     misconceptions : tuple of Misconception
         The first that gives the reader's result is the one the reader sees.
+    refused : tuple of (Case, kind of exception)
+        Inputs that the attempt is to refuse, tried last; each is about "a single key", say.
+    arrays : bool
+        Whether nested lists will not do. Graded tests index what they get, as one does an array.
     """
 
     task: str
     solution: Callable
     cases: tuple
     misconceptions: tuple
+    refused: tuple = ()
+    arrays: bool = False
 
     @property
     def name(self):

@@ -111,7 +111,8 @@ def _from_true(change):
     """A mistake made with the controls that are right."""
 
     def formula(layers, shares, effects, head, tolerance):
-        return change(effects[_alike(layers, shares, head, tolerance)], effects[head])
+        controls = effects[_alike(layers, shares, head, tolerance)]
+        return np.array(change(controls, effects[head]))
 
     return formula
 

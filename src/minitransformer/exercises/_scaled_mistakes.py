@@ -103,7 +103,9 @@ HALF = (
     ),
     Misconception(
         "Clipping hides that the product was too large: scores that differ come out equal.",
-        lambda query, key: np.clip(_products(query, key), -65504, 65504) / key.shape[-1] ** 0.5,
+        lambda query, key: (
+            _in_half(np.clip(_products(query, key), -65504, 65504)) / key.shape[-1] ** 0.5
+        ),
     ),
     Misconception(
         "4 is the root for a width of 16 only. Take d_k from key.shape[-1].",

@@ -7,12 +7,12 @@ from ._exercise import Exercise, same_input
 __all__ = ["stored_exercise"]
 
 
-def stored_exercise(name, task, answers, misconceptions):
+def stored_exercise(name, task, answers, misconceptions, refused=()):
     """An exercise that knows the answers to its own inputs, and no way to find others.
 
     Parameters
     ----------
-    name, task, misconceptions
+    name, task, misconceptions, refused
         As for :class:`Exercise`.
     answers : tuple of (Case, array)
         The inputs, from plain to special, each with what is expected, to seven decimals or more.
@@ -38,4 +38,5 @@ def stored_exercise(name, task, answers, misconceptions):
         raise ValueError(f"the answers of {name} are kept for the inputs of its check alone")
 
     stored.__name__ = name
-    return Exercise(task, stored, tuple(case for case, _ in answers), misconceptions)
+    cases = tuple(case for case, _ in answers)
+    return Exercise(task, stored, cases, misconceptions, refused, arrays=True)

@@ -222,7 +222,7 @@ EXERCISES = (
     stored_exercise(
         "half_scores",
         "the scores (..., query, key) in float16, right wherever they fit into it.",
-        HALF_ANSWERS,
+        tuple((case, np.float16(scores)) for case, scores in HALF_ANSWERS),
         HALF,
     ),
     stored_exercise(
@@ -236,6 +236,12 @@ EXERCISES = (
         "for each query and key, how far the output moves when that key is left out.",
         WITHOUT_ANSWERS,
         without(_known(3)),
+        (
+            (
+                _mixing("a single key", numbers(1, 2, 3), numbers(2, 1, 3), numbers(3, 1, 2)),
+                ValueError,
+            ),
+        ),
     ),
     stored_exercise(
         "scale_for_entropy",

@@ -228,6 +228,10 @@ EXERCISES = (
         "keys, never a later one.",
         WINDOW_ANSWERS,
         WINDOWS,
+        (
+            (_window("a negative left", 3, 3, 0, -2, 1), ValueError),
+            (_window("a negative n_first", 3, 3, 0, 1, -2), ValueError),
+        ),
     ),
     stored_exercise(
         "packed_mask",

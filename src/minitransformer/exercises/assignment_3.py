@@ -191,6 +191,12 @@ EXERCISES = (
         "the same columns: the queries of all heads, then all keys, then all values.",
         TURNED_ANSWERS,
         TURNED,
+        (
+            (
+                Case("10 columns for 2 heads", {"weight": numbers(1, 3, 10), "n_heads": 2}),
+                ValueError,
+            ),
+        ),
     ),
     stored_exercise(
         "cross_attention",

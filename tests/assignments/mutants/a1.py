@@ -92,6 +92,10 @@ def half_scores(query, key):
 def half_scores(query, key):
     return query.astype(np.float64) @ np.swapaxes(key, -1, -2) / np.sqrt(key.shape[-1])
 """,
+        "the root is a float64": """
+def half_scores(query, key):
+    return query / np.sqrt(key.shape[-1]) @ np.swapaxes(key, -1, -2)
+""",
         "float32 comes back": """
 def half_scores(query, key):
     scale = np.float32(key.shape[-1] ** -0.5)
@@ -376,6 +380,20 @@ def scale_for_entropy(products, entropy):
     entropies = -np.sum(weights * np.log(np.where(weights > 0, weights, 1)), axis=1)
     return scales[abs(entropies - entropy).argmin()]
 """,
+        "stops at four decimals of the entropy": """
+def scale_for_entropy(products, entropy):
+    if not np.log(np.sum(products == products.max())) < entropy < np.log(len(products)):
+        raise ValueError("entropy")
+    low, high = 0.0, 4096.0
+    while True:
+        middle = (low + high) / 2
+        powers = np.exp(middle * (products - products.max()))
+        weights = powers[powers > 0] / powers.sum()
+        over = -np.sum(weights * np.log(weights)) - entropy
+        if abs(over) < 1e-4:
+            return middle
+        low, high = (middle, high) if over > 0 else (low, middle)
+""",
         "an impossible entropy is not refused": """
 def scale_for_entropy(products, entropy):
     low, high = 0.0, 4096.0
@@ -500,6 +518,20 @@ def key_effects(query, key, value):
 """,
     },
     "a1-scale": {
+        "until the entropy is close enough": """
+def scale_for_entropy(products, entropy):
+    if not np.log(np.sum(products == products.max())) < entropy < np.log(len(products)):
+        raise ValueError("entropy")
+    low, high = 0.0, 4096.0
+    while True:
+        middle = (low + high) / 2
+        powers = np.exp(middle * (products - products.max()))
+        weights = powers[powers > 0] / powers.sum()
+        over = -np.sum(weights * np.log(weights)) - entropy
+        if abs(over) < 1e-7:
+            return middle
+        low, high = (middle, high) if over > 0 else (low, middle)
+""",
         "halving the logarithm of the scale": """
 def scale_for_entropy(products, entropy):
     n, best = len(products), int((products == products.max()).sum())
@@ -559,9 +591,10 @@ TOLD = {
     },
     "a1-half-scores": {
         "divided after the product": "too large for float16 before you divided",
-        "divided after the product, by a float64": "too large for float16 before you divided",
-        "float64 comes back": None,
-        "float32 comes back": None,
+        "divided after the product, by a float64": "float16 is asked for",
+        "float64 comes back": "float16 is asked for",
+        "the root is a float64": "float16 is asked for",
+        "float32 comes back": "float16 is asked for",
         "divided by d_k": "You divided by d_k in all",
         "both divided by the root": "You divided by d_k in all",
         "no scale": "The scale is missing",
@@ -590,7 +623,7 @@ TOLD = {
         "keys before queries": "rows and columns are exchanged",
         "everything but this key left out": "You kept this key alone",
         "for matrices only": "The shape is wrong",
-        "a single key is not refused": None,
+        "a single key is not refused": "A single key is to be a ValueError",
     },
     "a1-scale": {
         "the temperature": "You returned the temperature",
@@ -600,6 +633,7 @@ TOLD = {
         "maximum not subtracted": None,
         "the halves exchanged": "",
         "a grid of a thousand scales": "digits were lost",
+        "stops at four decimals of the entropy": "digits were lost",
         "an impossible entropy is not refused": None,
         "equal products are overlooked": None,
     },

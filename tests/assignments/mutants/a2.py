@@ -526,7 +526,7 @@ TOLD = {
         "the wrong way round": "the wrong way round",
         "zeros and ones": "a mask is boolean",
         "one first token too many": "one first token too many",
-        "negative numbers are not refused": None,
+        "negative numbers are not refused": "A negative left is to be a ValueError",
     },
     "a2-packed": {
         "padding sees padding": "Padding sees padding",

@@ -543,7 +543,7 @@ TOLD = {
         "values first": "The values come first here",
         "rows instead of columns": "",
         "for matrices only": "raised an error",
-        "columns that are left over stay behind": None,
+        "columns that are left over stay behind": "10 columns for 2 heads is to be a ValueError",
     },
     "a3-cross": {
         "one wide head": "one wide head",
