@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from course import sandbox
+from course import normalise, sandbox
 from course.execute import Session
 from course.grade import Settings, grade
 from course.sources import CourseError
@@ -249,3 +249,13 @@ def test_where_bubblewrap_does_not_work_it_says_why(monkeypatch, tmp_path):
     assert sandbox.trouble() == (
         "bubblewrap does not work here: No permissions to create new namespace"
     )
+
+
+def test_teachers_read_the_limits_that_hold():
+    limits = sandbox.Limits()
+    told = " ".join((ROOT / "book" / "teaching_course.md").read_text(encoding="utf-8").split())
+    assert f"memory ({limits.memory / 1024**3:g} GB), processes ({limits.processes})" in told
+    assert f"files ({limits.file / 1024**2:g} MB each)" in told
+    assert f"prints ({limits.printed / 1e6:g} MB)" in told
+    assert f"({limits.submission:g} s, and {limits.cell:g} s for a cell" in told
+    assert f"file of more than {normalise.LARGEST / 1e6:g} MB" in told
