@@ -7,7 +7,7 @@ holds a comment where a part goes.
 
 import json
 import re
-from html import escape, unescape
+from html import escape
 from importlib import import_module
 from pathlib import Path
 
@@ -77,17 +77,18 @@ def assignments(app):
 
 
 def statements(app):
-    """The statements of the chapters that one can vote on, each with its verdict and its cell."""
-    lines = ["| statement | verdict | why |", "|---|---|---|"]
+    """The statements of the chapters to vote on, each with its answer and its cell folded up."""
+    parts = []
     for station in stations(app):
         for cell in notebook(app, station.page)["cells"]:
             if cell["cell_type"] == "code" and WRITTEN in source(cell):
                 texts = (o.get("data", {}).get("text/html", "") for o in cell["outputs"])
-                for found in STATEMENT.findall("".join(map("".join, texts))):
-                    said, verdict, why = (unescape(part).replace("|", "\\|") for part in found)
-                    link = f'<a href="../{station.page}.html#{cell["id"]}">{escape(said)}</a>'
-                    lines.append(f"| {link} | {verdict} | {why} |")
-    return "\n".join(lines)
+                for said, verdict, why in STATEMENT.findall("".join(map("".join, texts))):
+                    address = f"../{station.page}.html#{cell['id']}"
+                    link = f'<a href="{address}">Chapter {station.number} settles it.</a>'
+                    answer = f"<p><strong>{verdict}</strong>: {why} {link}</p>"
+                    parts.append(f"<details><summary>{said}</summary>{answer}</details>")
+    return "\n".join(parts)
 
 
 def mistakes(app):

@@ -1,6 +1,7 @@
 """The teachers' pages: what is filled in is what chapters, assignments and checks say."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -39,9 +40,23 @@ def test_every_chapter_has_its_goals(html):
         assert len(section.find_all("li")) == goals >= 3
 
 
-@pytest.mark.parametrize("plan", ["four weeks", "twelve weeks"])
+def planned(plan):
+    """The weeks of a plan."""
+    return yaml.safe_load((ROOT / "book" / "schedules.yml").read_text(encoding="utf-8"))[plan]
+
+
+def numbers(text):
+    """The numbers in "7, 8 and 10" or "12 to 14"."""
+    found = [int(one) for one in re.findall(r"\d+", text)]
+    return set(range(found[0], found[-1] + 1)) if " to " in text else set(found)
+
+
+each_plan = pytest.mark.parametrize("plan", ["four weeks", "twelve weeks"])
+
+
+@each_plan
 def test_a_plan_has_its_weeks_and_their_minutes(html, plan):
-    weeks = yaml.safe_load((ROOT / "book" / "schedules.yml").read_text(encoding="utf-8"))[plan]
+    weeks = planned(plan)
     section = article(html, "teaching_plan").find(id=plan.replace(" ", "-"))
     shown = rows(section, "week")
     assert len(shown) == len(weeks)
@@ -51,9 +66,30 @@ def test_a_plan_has_its_weeks_and_their_minutes(html, plan):
         assert reading == f"{sum(map(minutes_of_reading, map(notebook, pages)))} min"
 
 
+@each_plan
+def test_what_an_assignment_builds_on_is_in_the_plan(plan):
+    """It is read by the end of the week after, so that some days are left until it is due."""
+    read = [set(week["chapters"]) for week in planned(plan)]
+    for place, week in enumerate(planned(plan)):
+        so_far = set().union(*read[: place + 2])
+        for key in re.findall(r"`(a\d)` out", week.get("assignments", "")):
+            [file] = (ROOT / "assignments").glob(f"{key}_*.ipynb")
+            text = "".join(
+                "".join(c["source"]) for c in notebook(f"assignments/{file.stem}")["cells"]
+            )
+            needed = numbers(re.search(r"It builds on chapters? ([^.]+)\.", text)[1])
+            assert needed <= so_far, f"{key} needs chapters {sorted(needed - so_far)}"
+
+
+def test_the_chapters_left_out_are_named():
+    text = (ROOT / "book" / "teaching_plan.md").read_text(encoding="utf-8")
+    named = re.search(r"Chapters ([\d,\sand]+) are left out", text)[1]
+    read = {chapter for week in planned("four weeks") for chapter in week["chapters"]}
+    assert numbers(named) == set(range(1, len(CHAPTERS) + 1)) - read
+
+
 def test_the_plan_of_twelve_weeks_has_every_chapter_and_assignment_once(html):
-    weeks = yaml.safe_load((ROOT / "book" / "schedules.yml").read_text(encoding="utf-8"))
-    weeks = weeks["twelve weeks"]
+    weeks = planned("twelve weeks")
     assert [c for week in weeks for c in week["chapters"]] == list(range(1, len(CHAPTERS) + 1))
     told = " ".join(week.get("assignments", "") for week in weeks)
     keys = [path.name.partition("_")[0] for path in sorted((ROOT / "assignments").glob("a*.ipynb"))]
@@ -74,14 +110,17 @@ def test_the_assignments_are_listed_with_their_points(html):
 
 def test_statements_lead_to_their_cells(html):
     page = article(html, "teaching_classroom")
-    statements = page.find(id="statements-to-vote-on").find("tbody").find_all("tr")
+    statements = page.find(id="statements-to-vote-on").find_all("details")
     assert len(statements) == 20
-    for row in statements:
-        href = row.find("a")["href"]
+    for one in statements:
+        assert one.find("summary").get_text().endswith(".")
+        href = one.find("p").find("a")["href"]
         name, _, cell = href.partition("#")
         stored = notebook(name.removeprefix("../").removesuffix(".html"))["cells"]
         assert cell in [c["id"] for c in stored]
-    assert {row.find_all("td")[1].get_text() for row in statements} == {"right", "wrong", "only if"}
+    assert not any(one.has_attr("open") for one in statements)
+    answers = {one.find("strong").get_text() for one in statements}
+    assert answers == {"right", "wrong", "only if"}
 
 
 def test_mistakes_are_those_of_the_checks_each_once(html):
