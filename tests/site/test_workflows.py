@@ -1,6 +1,7 @@
 """The workflow files call what there is, with pinned actions and no more rights than they need."""
 
 import re
+from importlib.metadata import metadata
 
 import pytest
 import yaml
@@ -87,6 +88,14 @@ def test_the_weekly_run_reports_failures_alone():
     weekly = read(ROOT / ".github" / "workflows" / "weekly.yml")
     assert weekly["jobs"]["report"]["if"] == "failure()"
     assert weekly[True]["schedule"]
+
+
+def test_the_weekly_run_installs_what_its_tests_import():
+    """Of all extras but the course's: its tests are not among those that run there."""
+    weekly = (ROOT / ".github" / "workflows" / "weekly.yml").read_text(encoding="utf-8")
+    (install,) = re.findall(r'-e "\.\[(.*)\]"', weekly)
+    extras = set(metadata("minitransformer").get_all("Provides-Extra"))
+    assert set(install.split(",")) == extras - {"course"}
 
 
 def test_dependabot_leaves_jupyter_book_below_2():
