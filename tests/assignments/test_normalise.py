@@ -207,11 +207,14 @@ def test_outputs_of_the_student_are_left_out(back, solved):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "it is no notebook"),
-        ("[]", "it is no notebook"),
-        ('{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "it is no notebook"),
-        ("[" * 10**5, "it is no notebook"),
-        ("\x00\xff", "it is no notebook"),
+        ("", "it is no notebook: cut off"),
+        ("[]", "it is no notebook: there are no cells"),
+        (
+            '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
+            "it is no notebook: there are no",
+        ),
+        ("[" * 10**5, "it is no notebook: cut off"),
+        ("\x00\xff", "it is no notebook: cut off"),
         (to_text(v4.new_notebook(cells=[v4.new_code_cell("1")])), "no cell of this assignment"),
         (
             to_text(v4.new_notebook(cells=[v4.new_code_cell("1") for _ in range(1001)])),

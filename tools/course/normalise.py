@@ -51,8 +51,10 @@ def read_submission(path):
         text = path.read_text(encoding="utf-8-sig")
         notebook = nbformat.reads(text, as_version=4)
         cells = [cell for cell in map(_plain, notebook.cells) if cell is not None]
-    except (Exception, RecursionError) as error:  # a file can be wrong in any way
-        raise Unreadable(f"it is no notebook ({type(error).__name__})") from None
+    except (ValueError, RecursionError):
+        raise Unreadable("it is no notebook: cut off, or another kind of file") from None
+    except Exception:  # a file can be wrong in any way
+        raise Unreadable("it is no notebook: there are no cells in it") from None
     if len(cells) > MOST:
         raise Unreadable(f"it has more than {MOST} cells")
     return v4.new_notebook(cells=cells)
