@@ -54,7 +54,7 @@ def book(tmp_path_factory):
     (book / "chapters").mkdir()
     shutil.copy(ROOT / "_config.yml", book)
     shutil.copytree(ROOT / "book", book / "book")
-    (book / "book" / "moved.yml").write_text("# its pages have not moved\n", encoding="utf-8")
+    (book / "book" / "moved.yml").write_text("{}  # its pages have not moved\n", encoding="utf-8")
     (book / "book" / "intro.md").write_text(INTRO, encoding="utf-8")
     (book / "_toc.yml").write_text(TOC, encoding="utf-8")
     write(book, "00_first", "The first")

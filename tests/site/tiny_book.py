@@ -89,7 +89,7 @@ def build(folder, notebook):
     (folder / "chapters").mkdir(parents=True)
     shutil.copy(ROOT / "_config.yml", folder)
     shutil.copytree(ROOT / "book", folder / "book")
-    (folder / "book" / "moved.yml").write_text("# its pages have not moved\n", encoding="utf-8")
+    (folder / "book" / "moved.yml").write_text("{}  # its pages have not moved\n", encoding="utf-8")
     (folder / "_toc.yml").write_text(TOC, encoding="utf-8")
     (folder / "chapters" / "00_tiny.ipynb").write_text(v4.writes(notebook), encoding="utf-8")
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
