@@ -63,8 +63,9 @@ class _LinearMap(nn.Linear):
     """`nn.Linear`, computed as the convolution of width 1 that it also is, where that is faster.
 
     PyTorch leaves products of float32 matrices on a CPU to MKL, and convolutions to oneDNN. With
-    AVX-512 the second is the faster for large maps, gradients included, as
-    `benchmarks.bench_training_step` shows; with less it is the slower. They agree up to rounding.
+    AVX-512 and two threads the second was the faster for large maps, gradients included
+    (`benchmarks.bench_training_step`); with one thread, or without AVX-512, it was the slower. The
+    results agree up to rounding.
 
     Source: Vaswani et al. 2017, section 3.3, on the two ways to describe a feed-forward network.
     """
@@ -83,6 +84,7 @@ class _LinearMap(nn.Linear):
             and x.device.type == "cpu"
             and x.dtype == self.weight.dtype == torch.float32
             and torch.backends.cpu.get_cpu_capability() == "AVX512"
+            and torch.get_num_threads() > 1
             and torch.backends.mkldnn.is_available()
         )
 

@@ -130,6 +130,7 @@ def convolved(monkeypatch):
     monkeypatch.setattr(blocks, "_LARGE", 2 * 5 * 3 * 7)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     return seen
 
 
@@ -175,9 +176,13 @@ def test_what_convolutions_are_not_faster_at_stays_a_product(convolved, monkeypa
     network.double()(torch.zeros(2, 5, 3).double())
     network.float().to("meta")(torch.zeros(2, 5, 3, device="meta"))
     network = FeedForward(3, 7)
-    for where, answer in (("cpu.get_cpu_capability", "AVX2"), ("mkldnn.is_available", False)):
+    for where, answer in (
+        ("backends.cpu.get_cpu_capability", "AVX2"),
+        ("backends.mkldnn.is_available", False),
+        ("get_num_threads", 1),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(f"torch.backends.{where}", lambda answer=answer: answer)
+            patch.setattr(f"torch.{where}", lambda answer=answer: answer)
             network(torch.zeros(2, 5, 3))
     assert convolved == []
     network(torch.zeros(2, 5, 3))
