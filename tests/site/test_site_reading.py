@@ -114,6 +114,17 @@ def test_paper_has_the_choices_of_a_statement_and_the_verdict(browser, site):
         assert not verdict.is_visible()
 
 
+def test_paper_has_the_statements_to_vote_on_with_their_answers(browser, site):
+    with visit(browser, f"{site}/book/teaching_classroom.html") as seen:
+        statement = seen.page.locator("details.vote").first
+        answer = statement.locator("p")
+        assert statement.locator("summary").is_visible()
+        assert not answer.is_visible()
+        seen.page.emulate_media(media="print")
+        assert statement.locator("summary").is_visible()
+        assert answer.is_visible()
+
+
 def test_a_tap_enlarges_a_figure_on_a_phone(browser, site):
     with visit(browser, f"{site}/{CHAPTER}.html", size=PHONE) as seen:
         link = seen.page.locator(".cell_output a.image-reference").first
