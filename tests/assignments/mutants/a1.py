@@ -1,5 +1,20 @@
 """Answers to assignment 1 by question, each the text that stands in the solution cell."""
 
+UNTIL_CLOSE = """
+def scale_for_entropy(products, entropy):
+    if not np.log(np.sum(products == products.max())) < entropy < np.log(len(products)):
+        raise ValueError("entropy")
+    low, high = 0.0, 4096.0
+    while True:
+        middle = (low + high) / 2
+        powers = np.exp(middle * (products - products.max()))
+        weights = powers[powers > 0] / powers.sum()
+        over = -np.sum(weights * np.log(weights)) - entropy
+        if abs(over) < CLOSE:
+            return middle
+        low, high = (middle, high) if over > 0 else (low, middle)
+"""
+
 WRONG = {
     "a1-softmax": {
         "divided before subtracting the maximum": """
@@ -380,20 +395,7 @@ def scale_for_entropy(products, entropy):
     entropies = -np.sum(weights * np.log(np.where(weights > 0, weights, 1)), axis=1)
     return scales[abs(entropies - entropy).argmin()]
 """,
-        "stops at four decimals of the entropy": """
-def scale_for_entropy(products, entropy):
-    if not np.log(np.sum(products == products.max())) < entropy < np.log(len(products)):
-        raise ValueError("entropy")
-    low, high = 0.0, 4096.0
-    while True:
-        middle = (low + high) / 2
-        powers = np.exp(middle * (products - products.max()))
-        weights = powers[powers > 0] / powers.sum()
-        over = -np.sum(weights * np.log(weights)) - entropy
-        if abs(over) < 1e-4:
-            return middle
-        low, high = (middle, high) if over > 0 else (low, middle)
-""",
+        "stops at four decimals of the entropy": UNTIL_CLOSE.replace("CLOSE", "1e-4"),
         "an impossible entropy is not refused": """
 def scale_for_entropy(products, entropy):
     low, high = 0.0, 4096.0
@@ -518,20 +520,7 @@ def key_effects(query, key, value):
 """,
     },
     "a1-scale": {
-        "until the entropy is close enough": """
-def scale_for_entropy(products, entropy):
-    if not np.log(np.sum(products == products.max())) < entropy < np.log(len(products)):
-        raise ValueError("entropy")
-    low, high = 0.0, 4096.0
-    while True:
-        middle = (low + high) / 2
-        powers = np.exp(middle * (products - products.max()))
-        weights = powers[powers > 0] / powers.sum()
-        over = -np.sum(weights * np.log(weights)) - entropy
-        if abs(over) < 1e-7:
-            return middle
-        low, high = (middle, high) if over > 0 else (low, middle)
-""",
+        "until the entropy is close enough": UNTIL_CLOSE.replace("CLOSE", "1e-7"),
         "halving the logarithm of the scale": """
 def scale_for_entropy(products, entropy):
     n, best = len(products), int((products == products.max()).sum())
