@@ -87,7 +87,8 @@ def statements(app):
                     address = f"../{station.page}.html#{cell['id']}"
                     link = f'<a href="{address}">Chapter {station.number} settles it.</a>'
                     answer = f"<p><strong>{verdict}</strong>: {why} {link}</p>"
-                    parts.append(f'<details class="vote"><summary>{said}</summary>{answer}</details>')
+                    folded = f"<summary>{said}</summary>{answer}"
+                    parts.append(f'<details class="vote">{folded}</details>')
     return "\n".join(parts)
 
 
