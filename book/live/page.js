@@ -174,6 +174,7 @@ class Cell {
   }
 
   changed(code) {
+    if (code === this.code) return; // from another tab: stored again, it would undo what came since
     this.code = code;
     store(this.key, code === this.original ? null : code);
     this.showReset();
@@ -183,7 +184,9 @@ class Cell {
     const code = stored(this.key) ?? this.original;
     if (code === this.code) return;
     this.edit();
+    this.code = code;
     this.editor.replace(code);
+    this.showReset();
     this.status.textContent = "Changed in another tab.";
   }
 

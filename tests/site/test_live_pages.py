@@ -148,6 +148,15 @@ def test_nothing_moves_when_the_editor_comes(browser, address, size):
         assert [place.bounding_box()["height"] for place in places] == pytest.approx(height)
 
 
+COUNT_WRITES = """() => {
+    window.writes = 0;
+    for (const name of ["setItem", "removeItem"]) {
+        const write = Storage.prototype[name];
+        Storage.prototype[name] = function (...args) { writes++; return write.apply(this, args); };
+    }
+}"""
+
+
 def test_two_tabs_show_the_same_code(browser, address):
     with visit(browser, address) as seen:
         cell = Cell(seen.page, FIRST)
@@ -159,11 +168,14 @@ def test_two_tabs_show_the_same_code(browser, address):
         there.write("print('there')")
         cell.status.filter(has_text="Changed in another tab.").wait_for()
         assert cell.code() == "print('there')"
+        second.evaluate(COUNT_WRITES)
         cell.editor.press("Control+End")
         seen.page.keyboard.type("  # and here")
         there.status.filter(has_text="Changed in another tab.").wait_for()
         there.editor.filter(has_text="and here").wait_for()  # letter by letter
         assert there.code() == cell.code() == "print('there')  # and here"
+        # What a tab stored again would reach the first tab late, and undo the letters since.
+        assert second.evaluate("writes") == 0
 
 
 def test_the_keyboard(browser, address):
