@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from mutants import chapter_03_outputs, chapter_03_weights
 
 from minitransformer import reference
-from minitransformer.exercises import chapter_03, check
+from minitransformer.exercises import chapter_03
 
 
 # --- softmax
@@ -118,29 +118,6 @@ MUTANTS = [*chapter_03_weights.MUTANTS, *chapter_03_outputs.MUTANTS]
 EXERCISES = {exercise.name: exercise for exercise in chapter_03.EXERCISES}
 
 
-@pytest.mark.parametrize(
-    ("name", "attempt"), [(name, attempt) for name in RIGHT for attempt in RIGHT[name]]
-)
-def test_right_answers_pass(name, attempt):
-    result = check(name, attempt)
-    assert result, repr(result)
-    assert result.status == "right"
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.attempt.__name__)
-def test_wrong_answers_are_told_why(mutant):
-    result = check(mutant.exercise, mutant.attempt)
-    assert result.status == "wrong"
-    assert mutant.told in result.message
-
-
-def test_each_exercise_has_enough_of_both():
-    assert set(RIGHT) == set(EXERCISES) == {mutant.exercise for mutant in MUTANTS}
-    for name in EXERCISES:
-        assert len(RIGHT[name]) >= 3
-        assert sum(mutant.exercise == name for mutant in MUTANTS) >= 5
-
-
 @pytest.mark.parametrize("name", EXERCISES)
 def test_solutions_agree_with_the_library(name):
     for case in EXERCISES[name].cases:
@@ -182,24 +159,8 @@ def test_softmax_is_not_saturated(name):
 # With as many queries as keys, and x 2 numbers wide, two descriptions of one mistake fit; the first
 # is told.
 ALSO_CALLED = {
-    "self_attention": {
-        "You scaled by the number of queries": "You scaled by the number of keys",
-        "You divided by √2": "You scaled by the width of x",
-        "Rows and columns of the weights": "w_q and w_k are exchanged",
-        "key is not transposed": "The shapes do not meet",
-    }
+    ("self_attention", "You scaled by the number of queries"): "You scaled by the number of keys",
+    ("self_attention", "You divided by √2"): "You scaled by the width of x",
+    ("self_attention", "Rows and columns of the weights"): "w_q and w_k are exchanged",
+    ("self_attention", "key is not transposed"): "The shapes do not meet",
 }
-
-
-@pytest.mark.parametrize("name", EXERCISES)
-def test_every_misconception_can_be_told(name):
-    """None is right on all inputs, and none is hidden behind another one."""
-    for misconception in EXERCISES[name].misconceptions:
-        result = check(name, misconception.formula)
-        allowed = [misconception.explanation] + [
-            other
-            for start, other in ALSO_CALLED.get(name, {}).items()
-            if misconception.explanation.startswith(start)
-        ]
-        assert result.status == "wrong", misconception.explanation
-        assert result.message.startswith(tuple(allowed)), misconception.explanation

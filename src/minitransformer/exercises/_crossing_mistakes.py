@@ -32,8 +32,10 @@ CROSSING = (
         "come from context.",
         lambda x, context, w_q, w_k, w_v: _attended(x @ w_q, context @ w_k, x @ w_v),
     ),
-    Misconception(
-        "The keys come from x, so x is compared with itself. Keys come from context, like values.",
+    Misconception(  # NumPy has the same words for both
+        "The shapes do not meet. Either the keys come from x, which then is compared with itself: "
+        "keys come from context, like values. Or rows and columns of the weights are exchanged: "
+        "rows are queries, columns keys.",
         lambda x, context, w_q, w_k, w_v: _attended(x @ w_q, x @ w_k, context @ w_v),
     ),
     Misconception(

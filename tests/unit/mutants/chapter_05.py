@@ -30,7 +30,7 @@ def cross_mixes_x(x, context, w_q, w_k, w_v):
     return weigh(x @ w_q, context @ w_k) @ (x @ w_v)
 
 
-@MUTANTS("cross_attention", "The keys come from x")
+@MUTANTS("cross_attention", "the keys come from x")
 def cross_keys_of_x(x, context, w_q, w_k, w_v):
     return weigh(x @ w_q, x @ w_k) @ (context @ w_v)
 
