@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import traitlets
-from widget_harness import inputs, run_node
+from widget_harness import check_fault_is_seen, check_refused, run_node
 
 from minitransformer import costs
 from minitransformer.widgets import CostCalculator, module_source
@@ -61,10 +60,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises(AssertionError):
-        check_parity(SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault], check_parity)
 
 
 def test_the_numbers_are_those_of_the_library():
@@ -130,13 +126,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_input_is_refused_and_the_old_state_kept(kind):
-    changes, message = BAD[kind]
-    widget = CostCalculator(n=70)
-    before = {name: getattr(widget, name) for name in inputs(widget)}
-    ((name, value),) = changes.items()
-    with pytest.raises(traitlets.TraitError, match=message):
-        setattr(widget, name, value)
-    assert {name: getattr(widget, name) for name in inputs(widget)} == before
+    check_refused(CostCalculator(n=70), *BAD[kind])
 
 
 def test_the_stored_table_reads_without_the_widget():
@@ -144,9 +134,3 @@ def test_the_stored_table_reads_without_the_widget():
     row = '<th scope="row">scores of one head</th><td>1,000,000</td><td>× 4.00</td>'
     assert row in data["text/html"]
     assert "n=1000, d_model=768" in data["text/plain"]
-
-
-def test_the_module_imports_nothing_and_names_no_address():
-    assert "http" not in SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE

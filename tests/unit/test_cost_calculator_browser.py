@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from widget_harness import CHROMIUM, browser, mount
+from widget_harness import mount
 from widget_pages import (
     HOSTILE,
     check_accessible,
-    check_frame,
+    check_slider_fits_a_frame,
     check_targets,
     drag_by_finger,
     rows,
@@ -16,10 +16,7 @@ from widget_pages import (
 from minitransformer import costs
 from minitransformer.widgets import CostCalculator
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
-]
+pytestmark = pytest.mark.browser
 CURVES = {
     "arithmetic": [
         ["queries · keys", "weights · values"],
@@ -31,19 +28,6 @@ CURVES = {
         ["scores of a layer, in tiles"],
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 1100})
-    yield context.new_page()
-    context.close()
 
 
 def check_shown(page):
@@ -186,24 +170,19 @@ def test_a_change_from_python_is_shown(page):
     assert check_shown(page).d_model == 60
 
 
-def test_a_finger_moves_a_slider_and_doubles(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    mount(page, CostCalculator())
-    drag_by_finger(context, page, page.get_by_label("Tokens n", exact=True), 0.5, 0.02)
-    assert check_shown(page).n < 10
-    before = check_shown(page).n
-    page.get_by_role("button", name="Double n").tap()
-    assert check_shown(page).n == 2 * before
-    context.close()
+def test_a_finger_moves_a_slider_and_doubles(phone):
+    mount(phone, CostCalculator())
+    drag_by_finger(phone, phone.get_by_label("Tokens n", exact=True), 0.5, 0.02)
+    assert check_shown(phone).n < 10
+    before = check_shown(phone).n
+    phone.get_by_role("button", name="Double n").tap()
+    assert check_shown(phone).n == 2 * before
 
 
 @pytest.mark.parametrize("label", ["Tokens n", "Width d_model", "Layers"])
 def test_one_change_fits_a_frame(page, label):
     mount(page, CostCalculator(curves="memory"))
-    check_frame(page, label, [3, 9, 12])
+    check_slider_fits_a_frame(page, label, [3, 9, 12])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

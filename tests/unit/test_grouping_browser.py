@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from widget_harness import CHROMIUM, browser, mount
+from widget_harness import mount
 from widget_pages import (
     HOSTILE,
     check_accessible,
-    check_frame,
+    check_slider_fits_a_frame,
     check_targets,
+    check_width,
     drag_by_finger,
     rows,
     slide,
@@ -16,23 +17,7 @@ from widget_pages import (
 from minitransformer import costs
 from minitransformer.widgets import GroupingAndCache
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
-]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 1100})
-    yield context.new_page()
-    context.close()
+pytestmark = pytest.mark.browser
 
 
 def check_shown(page):
@@ -153,23 +138,18 @@ def test_a_change_from_python_is_shown(page):
     assert check_shown(page).n_heads == 10
 
 
-def test_a_finger_moves_a_slider_and_loads_a_model(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    mount(page, GroupingAndCache())
-    drag_by_finger(context, page, page.get_by_label("KV heads", exact=True), 0.6, 0.02)
-    assert check_shown(page).n_kv_heads == 1
-    page.get_by_role("button", name="Llama 2 70B").tap()
-    assert check_shown(page).n_heads == 64
-    context.close()
+def test_a_finger_moves_a_slider_and_loads_a_model(phone):
+    mount(phone, GroupingAndCache())
+    drag_by_finger(phone, phone.get_by_label("KV heads", exact=True), 0.6, 0.02)
+    assert check_shown(phone).n_kv_heads == 1
+    phone.get_by_role("button", name="Llama 2 70B").tap()
+    assert check_shown(phone).n_heads == 64
 
 
 @pytest.mark.parametrize("label", ["Query heads", "KV heads", "Tokens"])
 def test_one_change_fits_a_frame(page, label):
     mount(page, GroupingAndCache(n_heads=128, n_kv_heads=64))
-    check_frame(page, label, [16, 7, 12])
+    check_slider_fits_a_frame(page, label, [16, 7, 12])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -199,7 +179,7 @@ def test_hostile_names_are_text(page, width):
     page.locator("summary").click()
     assert page.get_by_role("button", name=HOSTILE).count() == 1
     assert page.locator("img").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_width(page, width)
     assert page.problems == []
 
 

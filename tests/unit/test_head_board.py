@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from widget_harness import run_node
+from widget_harness import check_fault_is_seen, run_node
 
 from minitransformer.attention import MultiHeadAttention
 from minitransformer.widgets import HeadBoard, module_source
@@ -43,10 +43,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises(AssertionError):
-        check_parity(SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault], check_parity)
 
 
 def test_the_weights_are_those_of_the_attention_they_come_from():
@@ -106,9 +103,3 @@ def test_the_bundle_holds_a_table_that_reads_without_the_widget():
     assert f'<th scope="row">far: word 4 → word 0</th>{cells}' in data["text/html"]
     assert "<b>" not in data["text/html"]
     assert " at 0x" not in data["text/plain"]
-
-
-def test_the_module_imports_nothing_and_names_no_address():
-    assert "http" not in SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE

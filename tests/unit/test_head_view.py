@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from widget_harness import inputs, run_node
+from widget_harness import check_fault_is_seen, check_refused, inputs, run_node
 
 from minitransformer.attention import MultiHeadAttention
 from minitransformer.reference import softmax
@@ -76,25 +76,30 @@ def test_the_module_looks_up_what_python_stores():
 
 
 FAULTS = {
-    "layers and heads exchanged": ("(layer * nHeads + head) * n", "(head * nHeads + layer) * n", 0),
-    "columns for rows": ("maps[start + j] / STEPS", "maps[start + j * n] / STEPS", 0),
-    "256 steps": ("const STEPS = 255", "const STEPS = 256", 0),
-    "hidden keys in the order": ("hidden[j] || w === 0", "w === 0", 0),
-    "the smallest first": ("row[b] - row[a]", "row[a] - row[b]", 0),
-    "share of all": ("hidden[j] ? sum + w : sum", "sum + w", 0),
-    "the last, not the largest": ("steps > small[to + place[j]] && !hidden[j]", "!hidden[j]", 1),
-    "hidden keys painted": (" && !hidden[j])", ")", 1),
-    "letters of English only": ("[^\\p{L}\\p{N}]*$", "[^A-Za-z0-9]*$", 2),
-    "any bracket": ("(\\[\\w+\\]|<.*>)", "(\\[.*|<.*>)", 2),
+    "layers and heads exchanged": (
+        "(layer * nHeads + head) * n",
+        "(head * nHeads + layer) * n",
+        check_rows,
+    ),
+    "columns for rows": ("maps[start + j] / STEPS", "maps[start + j * n] / STEPS", check_rows),
+    "256 steps": ("const STEPS = 255", "const STEPS = 256", check_rows),
+    "hidden keys in the order": ("hidden[j] || w === 0", "w === 0", check_rows),
+    "the smallest first": ("row[b] - row[a]", "row[a] - row[b]", check_rows),
+    "share of all": ("hidden[j] ? sum + w : sum", "sum + w", check_rows),
+    "the last, not the largest": (
+        "steps > small[to + place[j]] && !hidden[j]",
+        "!hidden[j]",
+        check_small_maps,
+    ),
+    "hidden keys painted": (" && !hidden[j])", ")", check_small_maps),
+    "letters of English only": ("[^\\p{L}\\p{N}]*$", "[^A-Za-z0-9]*$", check_hidden),
+    "any bracket": ("(\\[\\w+\\]|<.*>)", "(\\[.*|<.*>)", check_hidden),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong, which = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises(AssertionError):
-        (check_rows, check_small_maps, check_hidden)[which](SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault])
 
 
 @pytest.mark.parametrize("size", [0.1, 2.0, 30.0])
@@ -171,13 +176,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_input_is_refused_and_the_old_state_kept(kind):
-    changes, message = BAD[kind]
-    widget = view()
-    before = {name: getattr(widget, name) for name in inputs(widget)}
-    ((name, value),) = changes.items()
-    with pytest.raises(traitlets.TraitError, match=message):
-        setattr(widget, name, value)
-    assert {name: getattr(widget, name) for name in inputs(widget)} == before
+    check_refused(view(), *BAD[kind])
 
 
 def test_the_stored_table_is_small_and_reads_without_the_widget():
@@ -198,10 +197,3 @@ def test_the_saved_state_is_the_inputs():
     own = {key for key in state if not key.startswith("_")} - {"layout", "tabbable", "tooltip"}
     assert own == set(inputs(view()))
     assert state["_anywidget_id"] == "minitransformer.widgets.head_view.HeadView"
-
-
-def test_the_module_imports_nothing_and_asks_no_network():
-    assert "http" not in SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE
-    assert "fetch(" not in SOURCE

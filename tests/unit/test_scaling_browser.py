@@ -1,56 +1,26 @@
 """Scaling in a real browser, mounted from its module with no kernel behind it."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from widget_harness import CHROMIUM, browser, mount
-from widget_pages import drag_by_finger
+from widget_harness import mount
+from widget_pages import (
+    check_accessible,
+    check_slider_fits_a_frame,
+    check_targets,
+    drag_by_finger,
+    rows,
+)
 
 from minitransformer.widgets import Scaling
 from minitransformer.widgets.scaling import DIVISORS, WIDTHS
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
-]
-FRAME_MS = 16
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 1100})
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def phone(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    yield context.new_page()
-    context.close()
+pytestmark = pytest.mark.browser
 
 
 def slider(page, name):
     return page.get_by_label(name)
-
-
-def rows(page, table):
-    return np.array(
-        page.locator(f"{table} tbody tr").evaluate_all(
-            "rows => rows.map(r => [...r.cells].slice(1).map(c => Number(c.dataset.value)))"
-        )
-    )
 
 
 def check_shown(page):
@@ -113,9 +83,9 @@ def test_divisors_and_new_vectors(page):
 
 def test_a_finger_moves_a_slider_and_taps_a_divisor(phone):
     mount(phone, Scaling(d_k=64))
-    drag_by_finger(phone.context, phone, slider(phone, "Width d_k"), 0.6, 0.98)
+    drag_by_finger(phone, slider(phone, "Width d_k"), 0.6, 0.98)
     assert check_shown(phone).d_k == max(WIDTHS)
-    drag_by_finger(phone.context, phone, slider(phone, "Temperature"), 0.5, 0.02)
+    drag_by_finger(phone, slider(phone, "Temperature"), 0.5, 0.02)
     assert check_shown(phone).temperature < 0.2
     phone.locator("label", has_text="nothing").tap()
     assert check_shown(phone).divisor == "nothing"
@@ -144,23 +114,7 @@ def test_a_change_from_python_is_shown(page):
 @pytest.mark.parametrize("name", ["Width d_k", "Temperature"])
 def test_one_change_fits_a_frame(page, name):
     mount(page, Scaling(divisor="nothing"))
-    times = page.evaluate(
-        """(name) => {
-          const field = [...document.querySelectorAll("label")]
-            .find((label) => label.textContent.startsWith(name)).querySelector("input");
-          const once = (k) => {
-            const start = performance.now();
-            field.value = String(k % 3);
-            field.dispatchEvent(new Event("input"));
-            document.querySelector(".mt-widget").getBoundingClientRect(); // the layout counts too
-            return performance.now() - start;
-          };
-          return Array.from({ length: 120 }, (_, k) => once(k)).slice(20).sort((a, b) => a - b);
-        }""",
-        name,
-    )
-    print(f"{name}: median {times[50]:.1f} ms, 95 % {times[95]:.1f} ms")
-    assert times[10] <= FRAME_MS  # the tenth least disturbed by what else the machine does
+    check_slider_fits_a_frame(page, name, list(range(3)))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -171,19 +125,13 @@ def test_no_accessibility_violation_and_no_overflow(page, theme, width):
     page.get_by_text("The picture as a table").click()
     for divisor in DIVISORS:
         page.get_by_label(divisor, exact=True).check(force=True)
-        results = Axe().run(page)
-        assert results.response["violations"] == [], json.dumps(results.response["violations"])
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        check_accessible(page, width)
 
 
 def test_targets_are_large_enough_for_a_finger(page):
     page.set_viewport_size({"width": 390, "height": 900})
     mount(page, Scaling())
-    sizes = page.locator(".mt-widget :is(button, summary, input)").evaluate_all(
-        "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => Math.min(r.width, r.height))"
-    )
-    assert len(sizes) == 10
-    assert min(sizes) >= 24
+    check_targets(page, at_least=10)
 
 
 def test_labels_of_the_picture_lie_inside_and_apart(page):

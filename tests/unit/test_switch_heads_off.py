@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import traitlets
-from widget_harness import inputs, run_node
+from widget_harness import check_fault_is_seen, check_refused, run_node
 
 from minitransformer.measurements import table
 from minitransformer.widgets import SwitchHeadsOff, module_source
@@ -25,7 +24,9 @@ def check_parity(source):
     calls = [
         call for off in OFFS for call in (("added", [effects, off]), ("storedSet", [SETS, off]))
     ]
-    answers = [answer["value"] for answer in run_node(source, calls)]
+    answers = run_node(source, calls)
+    assert not [answer for answer in answers if "error" in answer]
+    answers = [answer["value"] for answer in answers]
     for off, total, stored in zip(OFFS, answers[::2], answers[1::2], strict=True):
         widget = made(off=off)
         assert total == pytest.approx(widget.total, abs=1e-12)
@@ -83,10 +84,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong, checked_by = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises((AssertionError, KeyError)):
-        checked_by(SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault])
 
 
 def test_the_tables_of_minilm_are_shown_as_they_are():
@@ -148,13 +146,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_input_is_refused_and_the_old_state_kept(kind):
-    changes, message = BAD[kind]
-    widget = made(off=[[1, 1]])
-    before = {name: getattr(widget, name) for name in inputs(widget)}
-    ((name, value),) = changes.items()
-    with pytest.raises(traitlets.TraitError, match=message):
-        setattr(widget, name, value)
-    assert {name: getattr(widget, name) for name in inputs(widget)} == before
+    check_refused(made(off=[[1, 1]]), *BAD[kind])
 
 
 def test_the_stored_table_reads_without_the_widget():
@@ -164,9 +156,3 @@ def test_the_stored_table_reads_without_the_widget():
     row = f'<th scope="row">a pair</th><td>2</td><td>{total:+.3f}</td><td>+0.500</td>'
     assert row in data["text/html"]
     assert data["text/plain"] == "SwitchHeadsOff('five by three', 5 × 3 heads, off=[])"
-
-
-def test_the_module_imports_nothing_and_names_no_address():
-    assert "http" not in SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE

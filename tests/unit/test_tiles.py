@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import traitlets
-from widget_harness import inputs, run_node
+from widget_harness import check_fault_is_seen, check_refused, run_node
 
 from minitransformer import reference, reference_tiled
 from minitransformer.widgets import Tiles, module_source
@@ -119,10 +119,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_in_the_module_is_seen(fault):
-    right, wrong, checked_by = FAULTS[fault]
-    assert SOURCE.count(right) == 1, "the fault no longer fits the module"
-    with pytest.raises(AssertionError):
-        checked_by(SOURCE.replace(right, wrong))
+    check_fault_is_seen(SOURCE, *FAULTS[fault])
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=str)
@@ -181,13 +178,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_input_is_refused_and_the_old_state_kept(kind):
-    changes, message = BAD[kind]
-    widget = Tiles(step=3)
-    before = {name: getattr(widget, name) for name in inputs(widget)}
-    ((name, value),) = changes.items()
-    with pytest.raises(traitlets.TraitError, match=message):
-        setattr(widget, name, value)
-    assert {name: getattr(widget, name) for name in inputs(widget)} == before
+    check_refused(Tiles(step=3), *BAD[kind])
 
 
 def test_causal_needs_as_many_keys_as_queries():
@@ -205,9 +196,3 @@ def test_the_stored_table_reads_without_the_widget():
     assert "<td>queries 5 to 8</td><td>write the outputs</td>" in data["text/html"]
     assert data["text/html"].endswith("<td>96</td></tr></tbody></table>")
     assert data["text/plain"] == "Tiles(query_tile=4, key_tile=8, causal=False, step=0)"
-
-
-def test_the_module_imports_nothing_and_names_no_address():
-    assert "http" not in SOURCE.replace("http://www.w3.org/2000/svg", "")
-    assert "import " not in SOURCE
-    assert "innerHTML" not in SOURCE

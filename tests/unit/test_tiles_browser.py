@@ -2,29 +2,20 @@
 
 import numpy as np
 import pytest
-from widget_harness import CHROMIUM, browser, mount
-from widget_pages import check_accessible, check_frame, check_targets, drag_by_finger, rows, slide
+from widget_harness import mount
+from widget_pages import (
+    check_accessible,
+    check_slider_fits_a_frame,
+    check_targets,
+    drag_by_finger,
+    rows,
+    slide,
+)
 
 from minitransformer import reference_tiled
 from minitransformer.widgets import Tiles
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (Debian: apt-get install chromium)"),
-]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 900, "height": 1100})
-    yield context.new_page()
-    context.close()
+pytestmark = pytest.mark.browser
 
 
 def texts(page, kind):
@@ -64,6 +55,11 @@ def summary(page):
     return page.locator(".mt-summary").inner_text()
 
 
+def unfold(page):
+    page.locator("summary").click()
+    page.wait_for_selector(".mt-list tbody")  # filled when it opens
+
+
 def next_step(page):
     page.get_by_role("button", name="Next step").click()
 
@@ -83,7 +79,7 @@ def test_every_step_shows_the_numbers_of_python(page, query_tile, key_tile, caus
 
 def test_the_end_shows_the_outputs_of_plain_attention(page):
     mount(page, Tiles(query_tile=3))
-    page.locator("summary").click()
+    unfold(page)
     assert page.locator(".mt-outputs td", has_text="–").count() == 16
     page.get_by_role("button", name="To the end").click()
     widget = check_shown(page)
@@ -105,7 +101,7 @@ def test_a_rising_largest_score_shrinks_what_was_added_up(page):
 
 def test_the_table_of_steps_is_that_of_python(page):
     mount(page, Tiles(query_tile=3, key_tile=5, step=2))
-    page.locator("summary").click()
+    unfold(page)
     steps = Tiles(query_tile=3, key_tile=5).steps
     assert rows(page, ".mt-list")[:, -1].tolist() == [step["moved"] for step in steps]
     assert page.locator(".mt-list tr.followed th").inner_text() == "2"
@@ -181,24 +177,19 @@ def test_a_change_from_python_is_shown(page):
     assert (widget.query_tile, widget.step) == (4, 3)
 
 
-def test_a_finger_steps_and_drags(chromium):
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 900}, has_touch=True, is_mobile=True
-    )
-    page = context.new_page()
-    mount(page, Tiles())
-    page.get_by_role("button", name="Next step").tap()
-    assert check_shown(page).step == 1
-    drag_by_finger(context, page, page.get_by_label("Step", exact=True), 0.1, 0.95)
-    assert check_shown(page).step >= 11
-    context.close()
+def test_a_finger_steps_and_drags(phone):
+    mount(phone, Tiles())
+    phone.get_by_role("button", name="Next step").tap()
+    assert check_shown(phone).step == 1
+    drag_by_finger(phone, phone.get_by_label("Step", exact=True), 0.1, 0.95)
+    assert check_shown(phone).step >= 11
 
 
 @pytest.mark.parametrize("label", ["Queries a tile", "Keys a tile", "Step"])
 def test_one_change_fits_a_frame(page, label):
     mount(page, Tiles(query_tile=1, key_tile=1, step=40))
-    page.locator("summary").click()
-    check_frame(page, label, [1, 2, 8])
+    unfold(page)
+    check_slider_fits_a_frame(page, label, [1, 2, 8])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -206,7 +197,7 @@ def test_one_change_fits_a_frame(page, label):
 def test_no_accessibility_violation_and_no_overflow(page, theme, width):
     page.set_viewport_size({"width": width, "height": 900})
     mount(page, Tiles(causal=True), theme)
-    page.locator("summary").click()
+    unfold(page)
     for name in ("Next step", "To the end"):
         page.get_by_role("button", name=name).click()
         check_accessible(page, width)

