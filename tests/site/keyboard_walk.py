@@ -1,5 +1,6 @@
 """A walk through a widget by keyboard alone: what is reached, what it is called, what it does."""
 
+import time
 from dataclasses import dataclass, field
 
 from checks import FOCUS
@@ -87,7 +88,17 @@ def _stop(page, session, widget, found):
 def _changes(page, widget, key, before):
     page.keyboard.press(key)
     page.wait_for_load_state("networkidle")
-    return widget.evaluate(STATE) != before
+    return _settled(page, widget) != before
+
+
+def _settled(page, widget):
+    """The state once nothing changes any more: what was fetched is unpacked and drawn."""
+    end = time.monotonic() + 10
+    earlier, now = None, widget.evaluate(STATE)
+    while now != earlier and time.monotonic() < end:
+        page.wait_for_timeout(50)
+        earlier, now = now, widget.evaluate(STATE)
+    return now
 
 
 def _spoken(session):

@@ -180,6 +180,33 @@ def test_what_lies_elsewhere_is_asked_of_the_host_once_and_only_when_opened(page
     assert page.evaluate("asked") == [0, 1]
 
 
+def test_the_button_keeps_the_focus_until_the_weights_are_there(page):
+    mount(page, view())
+    page.evaluate(
+        """() => {
+          const text = model.state.maps[0];
+          window.asked = 0;
+          model.load = () => {
+            asked++;
+            return new Promise((done) => { window.come = () => done(text); });
+          };
+          model.set("maps", model.state.maps.map(() => ({ sidecar: "x", bytes: 9 })));
+        }"""
+    )
+    button = page.get_by_role("button", name="Show the heads")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Loading the weights").wait_for()
+    assert button.get_attribute("aria-disabled") == "true"
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(100)
+    assert button.evaluate("button => button === document.activeElement")
+    page.evaluate("come()")
+    page.wait_for_selector(".mt-inside:not([hidden])")
+    assert page.evaluate("document.activeElement.type") == "range"
+    assert page.evaluate("asked") == 1
+
+
 def test_weights_that_do_not_come_are_said_and_can_be_asked_for_again(page):
     mount(page, view())
     page.evaluate(

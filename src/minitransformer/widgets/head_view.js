@@ -124,7 +124,8 @@ class HeadView extends LinkedWidget {
   // A text's weights are asked for when the reader opens the view, not before.
   async load() {
     const stored = this.state.maps[this.state.text];
-    const { activeElement: held } = document; // is hidden meanwhile
+    if (this.unpacked.has(stored)) return;
+    const { activeElement: held } = document; // is hidden when they are there, or meanwhile
     const back = held === this.open ? this.sliders[0].input : this.inside.contains(held) && held;
     this.opened = true;
     this.unpacked.set(stored, null); // on its way
@@ -139,8 +140,8 @@ class HeadView extends LinkedWidget {
       this.say(`The weights could not be loaded (${error.message}).`);
     }
     if (this.removed) return;
+    const elsewhere = ![held, document.body].includes(document.activeElement);
     this.draw();
-    const elsewhere = document.activeElement !== document.body;
     if (back && this.opened && !elsewhere) back.focus({ preventScroll: true });
   }
 
@@ -151,7 +152,8 @@ class HeadView extends LinkedWidget {
     const maps = this.unpacked.get(stored);
     const bytes = typeof stored === "string" ? stored.length : stored.bytes;
     this.texts.show();
-    this.open.hidden = Boolean(this.opened || maps);
+    this.open.hidden = Boolean(maps); // until then it keeps the focus of whoever pressed it
+    setAttributes(this.open, { "aria-disabled": String(Boolean(this.opened)) });
     setText(this.open, `Show the heads (${fixed(bytes / 1e6, 2)} MB)`);
     setText(this.status, this.opened && !maps ? "Loading the weights …" : "");
     this.inside.hidden = !maps;
