@@ -63,7 +63,7 @@ def chunk_in_loops(scores):
     weights = np.zeros_like(scores)
     for at in np.ndindex(scores.shape[:-1]):
         end = before + at[-1] + 1
-        powers = np.exp(scores[at][:end])
+        powers = np.exp(scores[at][:end] - max(scores[at][:end]))
         weights[at][:end] = powers / sum(powers)
     return weights
 
@@ -77,16 +77,17 @@ def chunk_from_a_square(scores):
 def chunk_by_places(scores):
     n_queries, n_keys = scores.shape[-2:]
     place = np.arange(n_keys - n_queries, n_keys)
-    powers = np.exp(scores) * (np.arange(n_keys) <= place[:, None])
-    return powers / powers.sum(axis=-1, keepdims=True)
+    scores = np.where(np.arange(n_keys) <= place[:, None], scores, -np.inf)
+    return np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
 
 
 # --- padded_weights
 def padded_in_loops(scores, real):
     weights = np.zeros_like(scores)
     for text, query in np.ndindex(scores.shape[:2]):
-        powers = [np.exp(s) if r else 0 for s, r in zip(scores[text, query], real[text])]  # noqa: B905
-        weights[text, query] = np.array(powers) / (sum(powers) or 1)
+        seen = scores[text, query][real[text]]
+        powers = np.exp(seen - max(seen, default=0))
+        weights[text, query][real[text]] = powers / sum(powers)
     return weights
 
 
@@ -96,8 +97,8 @@ def padded_by_nan_to_num(scores, real):
 
 
 def padded_by_zeroing(scores, real):
-    powers = np.exp(np.where(real[:, None], scores, -1e9))
-    powers = powers * real[:, None, :]
+    scores = np.where(real[:, None], scores, scores.min(-1, keepdims=True))
+    powers = np.exp(scores - scores.max(-1, keepdims=True)) * real[:, None, :]
     return powers / np.maximum(powers.sum(-1, keepdims=True), 1e-300)
 
 

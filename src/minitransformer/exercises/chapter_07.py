@@ -4,7 +4,7 @@ import numpy as np
 
 from ..reference import softmax
 from ._exercise import Case, Exercise, Misconception
-from ._formulas import bare_softmax as _softmax
+from ._hiding_mistakes import CAUSAL, CHUNK, PADDING
 
 __all__ = ["EXERCISES"]
 
@@ -35,130 +35,6 @@ def padded_weights(scores, real):
     total = exponentials.sum(axis=-1, keepdims=True)
     return exponentials / np.where(total == 0, 1, total)
 
-
-# --- what goes wrong with a mask -----------------------------------------------------------------
-
-
-def _filled(scores, mask, fill=-np.inf):
-    return _softmax(np.where(mask, scores, fill))
-
-
-def _lower(scores, k=0):
-    """True on and below the diagonal that is k places to the right of the main one."""
-    return np.tri(*scores.shape[-2:], k=k, dtype=bool)
-
-
-def _older(scores):
-    """How many keys come before the first query."""
-    return scores.shape[-1] - scores.shape[-2]
-
-
-def _rescaled(scores):
-    kept = _softmax(scores) * _lower(scores)
-    return kept / kept.sum(axis=-1, keepdims=True)
-
-
-def _unshifted_exp(scores):
-    exponentials = np.where(_lower(scores), np.exp(scores), 0)
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
-
-
-AFTER = (
-    "You masked after softmax: the rows do not sum to 1, and the future is still in the sum that "
-    "they were divided by. Set the scores to -inf before softmax."
-)
-UNMASKED = "These are the weights without a mask: softmax alone lets every query see every key."
-ZERO_SCORE = (
-    "You set the masked scores to 0, but a score of 0 is not a weight of 0: e to the 0 is 1. "
-    "Set them to -inf."
-)
-
-CAUSAL = (
-    Misconception(UNMASKED, _softmax),
-    Misconception(AFTER, lambda scores: _softmax(scores) * _lower(scores)),
-    Misconception(ZERO_SCORE, lambda scores: _softmax(scores * _lower(scores))),
-    Misconception(
-        "The mask is the wrong way round: each query sees itself and what comes later. Allowed is "
-        "the lower triangle, keys j <= i.",
-        lambda scores: _filled(scores, ~_lower(scores, -1)),
-    ),
-    Misconception(
-        "You hid the diagonal as well, so the first query has nothing to see and its row is NaN. "
-        "Each query may see itself; the targets are shifted, not the mask.",
-        lambda scores: _filled(scores, _lower(scores, -1)),
-    ),
-    Misconception(
-        "The mask is one place too wide: each query sees the token after it, which is just the one "
-        "that it has to predict.",
-        lambda scores: _filled(scores, _lower(scores, 1)),
-    ),
-    Misconception(
-        "You added the triangle of ones to the scores. That raises the past by 1 and hides "
-        "nothing: use np.where(mask, scores, -np.inf).",
-        lambda scores: _softmax(scores + _lower(scores)),
-    ),
-    Misconception(
-        "Softmax runs over the queries: the columns sum to 1, not the rows. The axis is the last "
-        "one, -1.",
-        lambda scores: _softmax(np.where(_lower(scores), scores, -np.inf), axis=-2),
-    ),
-    Misconception(
-        "The number you put in for the future is finite, and here the real scores are lower "
-        "still, so that the future gets the weight. Only -inf is below every score.",
-        lambda scores: _filled(scores, _lower(scores), -100.0),
-    ),
-    Misconception(
-        "You masked after softmax and divided by what was left. A very large score in the future "
-        "leaves 0, and 0 / 0 is NaN. Mask before softmax.",
-        _rescaled,
-    ),
-    Misconception(
-        "exp overflows for large scores. Subtract the largest score of each row first, after "
-        "masking; that changes no weight.",
-        _unshifted_exp,
-    ),
-    Misconception(
-        "len(scores) is the number of queries for a matrix only; in a batch it is the number of "
-        "matrices. Take scores.shape[-1].",
-        lambda scores: _softmax(np.where(np.tri(len(scores), dtype=bool), scores, -np.inf)),
-    ),
-)
-
-CHUNK = (
-    Misconception(UNMASKED, _softmax),
-    Misconception(AFTER, lambda scores: _softmax(scores) * _lower(scores, _older(scores))),
-    Misconception(ZERO_SCORE, lambda scores: _softmax(scores * _lower(scores, _older(scores)))),
-    Misconception(
-        "The mask is lined up top-left: your first query sees the first key only. The older keys "
-        "come before the first query, so the triangle moves right by keys - queries.",
-        lambda scores: _filled(scores, _lower(scores)),
-    ),
-    Misconception(
-        "The triangle moved left, not right: k must be keys - queries, a positive number.",
-        lambda scores: _filled(scores, _lower(scores, -_older(scores))),
-    ),
-    Misconception(
-        "Off by one: your queries do not see themselves.",
-        lambda scores: _filled(scores, _lower(scores, _older(scores) - 1)),
-    ),
-    Misconception(
-        "Off by one: your queries see the token after them.",
-        lambda scores: _filled(scores, _lower(scores, _older(scores) + 1)),
-    ),
-    Misconception(
-        "Your queries see only keys of the chunk and not the older ones. The cache is the past: "
-        "it stays open.",
-        lambda scores: _filled(
-            scores,
-            _lower(scores, _older(scores)) & (np.arange(scores.shape[-1]) >= _older(scores)),
-        ),
-    ),
-    Misconception(
-        "This mask is square, as many queries as keys. Here the keys are more: np.tri takes both "
-        "numbers, and a shift k.",
-        lambda scores: _softmax(np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)),
-    ),
-)
 
 # --- what goes wrong with targets ----------------------------------------------------------------
 
@@ -228,43 +104,6 @@ TARGETS = (
     ),
 )
 
-# --- what goes wrong with padding ----------------------------------------------------------------
-
-
-def _by_key(real):
-    return real[:, None, :]
-
-
-PADDING = (
-    Misconception(UNMASKED, lambda scores, real: _softmax(scores)),
-    Misconception(AFTER, lambda scores, real: _softmax(scores) * _by_key(real)),
-    Misconception(ZERO_SCORE, lambda scores, real: _softmax(scores * _by_key(real))),
-    Misconception(
-        "The mask is the wrong way round: real is True for tokens that may be seen, and your "
-        "weights are all on the padding. (nn.MultiheadAttention's key_padding_mask is so.)",
-        lambda scores, real: _filled(scores, ~_by_key(real)),
-    ),
-    Misconception(
-        "You hid queries, not keys: real belongs to the last axis, real[:, None, :].",
-        lambda scores, real: _filled(scores, real[:, :, None]),
-    ),
-    Misconception(
-        "real lacks an axis for the queries, so it is not laid over the keys of each text: write "
-        "real[:, None, :].",
-        lambda scores, real: _filled(scores, real),
-    ),
-    Misconception(
-        "A text without a real key gives 0 / 0, and NaN spreads from there. Its weights are to be "
-        "0: divide by 1 where the sum is 0.",
-        lambda scores, real: _filled(scores, _by_key(real)),
-    ),
-    Misconception(
-        "A text without a real key gets equal weights for everything that is hidden: that is what "
-        "a finite number instead of -inf does. Its weights are to be 0.",
-        lambda scores, real: _filled(scores, _by_key(real), -1e30),
-    ),
-)
-
 # --- inputs --------------------------------------------------------------------------------------
 
 _SQUARE = np.array([[0.2, 1.1, -0.5], [0.9, 0.3, 0.8], [-0.4, 0.6, 0.1]])
@@ -279,15 +118,19 @@ SQUARE_SCORES = (
     Case("scores that are all 2000 higher", {"scores": _SQUARE + 2000}),
 )
 
+_ON_TOP = np.random.default_rng(8).normal(size=(3, 5)).round(2)
+
 CHUNK_SCORES = (
-    Case(
-        "three queries on top of two older keys",
-        {"scores": np.random.default_rng(8).normal(size=(3, 5)).round(2)},
-    ),
+    Case("three queries on top of two older keys", {"scores": _ON_TOP}),
     Case(
         "a batch: three texts, two heads, 4 queries, 6 keys",
         {"scores": np.random.default_rng(9).normal(size=(3, 2, 4, 6)).round(2)},
     ),
+    Case("one query on top of six older keys", {"scores": _ON_TOP.reshape(1, 15)[:, :7]}),
+    Case("a whole prompt: as many queries as keys", {"scores": _SQUARE}),
+    Case("a score of about 1000 in the future", {"scores": _ON_TOP + 1000 * np.eye(3, 5, k=4)}),
+    Case("scores that are all 2000 lower", {"scores": _ON_TOP - 2000}),
+    Case("scores that are all 2000 higher", {"scores": _ON_TOP + 2000}),
 )
 
 TOKENS = (
@@ -299,19 +142,22 @@ TOKENS = (
 )
 
 _PADDED = np.random.default_rng(10).normal(size=(2, 3, 4)).round(2)
+_REAL = np.array([[False, True, True, True], [True, True, False, False]])
 
 PADDED_SCORES = (
     Case(
         "padding on the left and on the right",
-        {
-            "scores": _PADDED,
-            "real": np.array([[False, True, True, True], [True, True, False, False]]),
-        },
+        {"scores": _PADDED, "real": _REAL},
     ),
     Case(
         "a text that is nothing but padding",
         {"scores": _PADDED, "real": np.array([[True, True, True, False], [False] * 4])},
     ),
+    Case(
+        "scores of about 1000 at the padding",
+        {"scores": _PADDED + 1000 * ~_REAL[:, None], "real": _REAL},
+    ),
+    Case("scores that are all 2000 higher", {"scores": _PADDED + 2000, "real": _REAL}),
 )
 
 EXERCISES = (

@@ -195,6 +195,29 @@ def chunk_square(scores):
     return rows(np.where(seen, scores, -np.inf))
 
 
+@MUTANTS("chunk_weights", "The shift is a fixed number")
+def chunk_of_one_size(scores):
+    return chunk(scores, 2)
+
+
+@MUTANTS("chunk_weights", "put in for what is hidden is finite")
+def chunk_hundred(scores):
+    seen = np.tri(*scores.shape[-2:], k=scores.shape[-1] - scores.shape[-2])
+    return rows(np.where(seen, scores, -100))
+
+
+@MUTANTS("chunk_weights", "divided by what was left")
+def chunk_late(scores):
+    kept = np.tril(rows(scores), scores.shape[-1] - scores.shape[-2])
+    return kept / kept.sum(-1, keepdims=True)
+
+
+@MUTANTS("chunk_weights", "exp overflows")
+def chunk_overflow(scores):
+    powers = np.tril(np.exp(scores), scores.shape[-1] - scores.shape[-2])
+    return powers / powers.sum(-1, keepdims=True)
+
+
 # --- padded_weights ------------------------------------------------------------------------------
 
 
@@ -238,3 +261,15 @@ def padded_nan(scores, real):
 @MUTANTS("padded_weights", "equal weights for everything that is hidden")
 def padded_billion(scores, real):
     return rows(np.where(real[:, None], scores, -1e9))
+
+
+@MUTANTS("padded_weights", "divided by what was left")
+def padded_late(scores, real):
+    kept = np.einsum("tqk,tk->tqk", rows(scores), real)
+    return kept / np.maximum(kept.sum(-1, keepdims=True), 1e-300)
+
+
+@MUTANTS("padded_weights", "exp overflows")
+def padded_overflow(scores, real):
+    powers = np.where(real[:, None], np.exp(scores), 0)
+    return powers / np.maximum(powers.sum(-1, keepdims=True), 1e-300)
