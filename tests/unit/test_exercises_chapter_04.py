@@ -1,5 +1,7 @@
 """Chapter 4: right answers pass however they are written, wrong ones are told why."""
 
+import math
+
 import numpy as np
 import torch
 from mutants import chapter_04 as mutants_04
@@ -14,7 +16,7 @@ def std_from_variances(query_std, key_std, d_k):
 
 
 def std_in_a_loop(query_std, key_std, d_k):
-    return [q * k * d**0.5 for q, k, d in zip(query_std, key_std, d_k, strict=True)]
+    return math.sqrt(sum((query_std * key_std) ** 2 for _ in range(d_k)))
 
 
 def std_by_torch(query_std, key_std, d_k):

@@ -266,19 +266,14 @@ def _array(*numbers):
     return np.array(numbers)
 
 
-WIDTHS = (
-    Case(
-        "queries twice as large as keys",
-        {"query_std": _array(1.6), "key_std": _array(0.8), "d_k": _array(64.0)},
-    ),
-    Case(
-        "other sizes and widths",
-        {
-            "query_std": _array(0.5, 2.0, 1.5),
-            "key_std": _array(1.2, 0.4, 3.0),
-            "d_k": _array(16.0, 512.0, 50.0),
-        },
-    ),
+WIDTHS = tuple(
+    Case(about, {"query_std": query_std, "key_std": key_std, "d_k": d_k})
+    for about, query_std, key_std, d_k in (
+        ("queries twice as large as keys", 1.6, 0.8, 64),
+        ("small queries, narrow heads", 0.5, 1.2, 16),
+        ("small keys, wide heads", 2.0, 0.4, 512),
+        ("a width that is no square", 1.5, 3.0, 50),
+    )
 )
 SHARES = (
     Case("three queries, four keys", {"weights": np.array([

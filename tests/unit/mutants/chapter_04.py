@@ -18,7 +18,7 @@ def variance(query_std, key_std, d_k):
 
 @MUTANTS("product_std", "You multiplied by d_k")
 def no_root(query_std, key_std, d_k):
-    return [q * k * d for q, k, d in zip(query_std, key_std, d_k, strict=True)]
+    return sum(query_std * key_std for _ in range(d_k))
 
 
 @MUTANTS("product_std", "The width is missing")
