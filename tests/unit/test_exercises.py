@@ -139,6 +139,16 @@ def test_other_results_are_called_what_they_are(attempt, told):
     assert told in result.message
 
 
+@pytest.mark.parametrize(("wrong", "told"), [(1, "1 of 30 numbers is"), (2, "2 of 30 numbers are")])
+def test_wrong_numbers_are_counted(wrong, told):
+    def attempt(z):
+        merged = np.swapaxes(z, -2, -3).reshape(*z.shape[:-3], z.shape[-2], -1)
+        merged.flat[:wrong] += [3, 1][:wrong]
+        return merged
+
+    assert f"{told} wrong." in check("merge_heads", attempt).message
+
+
 @pytest.mark.parametrize(
     "attempt",
     [
@@ -164,6 +174,20 @@ def test_a_shape_that_would_broadcast_does_not_pass(shape):
 
 
 # --- inputs and print ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_whole_number_comes_as_one(name):
+    """An array without axes looks like a number where it is shown, and much of torch refuses it."""
+    exercise = _check.find(name)
+    for case in (*exercise.cases, *(case for case, _ in exercise.refused)):
+        for one in case.arguments():
+            assert not (isinstance(one, np.ndarray) and one.ndim == 0 and one.dtype.kind in "iu")
+
+
+def test_some_inputs_are_whole_numbers():
+    *_, n_heads = _check.find("split_heads").cases[0].arguments()
+    assert type(n_heads) is int
 
 
 def test_a_changed_input_is_named():

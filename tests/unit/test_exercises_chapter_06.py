@@ -18,7 +18,11 @@ def split_in_a_loop(x, n_heads):
 
 def split_by_torch(x, n_heads):
     x = torch.tensor(x)
-    return x.view(*x.shape[:-1], int(n_heads), -1).transpose(-2, -3)
+    return x.view(*x.shape[:-1], n_heads, -1).transpose(-2, -3)
+
+
+def split_by_chunk(x, n_heads):
+    return torch.stack(torch.tensor(x).chunk(n_heads, dim=-1), dim=-3)
 
 
 def split_by_stack(x, n_heads):
@@ -80,7 +84,7 @@ def multi_by_einsum(x, w_q, w_k, w_v, w_o, n_heads):
 
 
 RIGHT = {
-    "split_heads": [split_in_a_loop, split_by_torch, split_by_stack],
+    "split_heads": [split_in_a_loop, split_by_torch, split_by_chunk, split_by_stack],
     "merge_heads": [merge_in_a_loop, merge_by_torch, merge_by_unstacking],
     "head_contributions": [share_in_a_loop, share_by_einsum, share_by_silencing],
     "multi_head_attention": [multi_in_a_loop, multi_by_torch, multi_by_einsum],

@@ -220,7 +220,8 @@ def _about_places(sizes, expected):
     wrong = where_different(sizes, expected)
     if wrong.size == 1:
         return "The answer is wrong."
-    return f"{wrong.sum()} of {wrong.size} numbers are wrong."
+    are = "is" if wrong.sum() == 1 else "are"
+    return f"{wrong.sum()} of {wrong.size} numbers {are} wrong."
 
 
 def shown(array):

@@ -24,10 +24,11 @@ class Case:
     inputs: Mapping[str, object]
 
     def arguments(self):
-        """Fresh copies, so that nothing an attempt does to them outlives the call."""
-        return [
-            np.array(one) if isinstance(one, np.ndarray) else one for one in self.inputs.values()
-        ]
+        """Fresh copies, so that nothing an attempt does to them outlives the call.
+
+        A whole number comes as Python's: torch's ``chunk`` and others refuse an array without axes.
+        """
+        return [_copy(one) for one in self.inputs.values()]
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,12 @@ def numbers(start, *shape):
            [-0.4,  2. , -0.2]])
     """
     return np.round(2 * np.sin(1.7 * np.arange(np.prod(shape)) + start), 1).reshape(shape)
+
+
+def _copy(one):
+    if not isinstance(one, np.ndarray):
+        return one
+    return one.item() if one.ndim == 0 and one.dtype.kind in "iu" else np.array(one)
 
 
 def same_input(one, other):
