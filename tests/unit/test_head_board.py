@@ -101,5 +101,7 @@ def test_the_bundle_holds_a_table_that_reads_without_the_widget():
     data, _ = widget._repr_mimebundle_()
     cells = "".join(f"<td>{w:.2f}</td>" for w in widget.weights[:, 4, 0])
     assert f'<th scope="row">far: word 4 → word 0</th>{cells}' in data["text/html"]
+    heads = "".join(f'<th scope="col">head {h}</th>' for h in range(3))  # from 0, as in the code
+    assert heads in data["text/html"]
     assert "<b>" not in data["text/html"]
     assert " at 0x" not in data["text/plain"]

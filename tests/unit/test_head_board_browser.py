@@ -97,7 +97,7 @@ def test_the_summary_names_where_each_head_looks(page):
     mount(page, HeadBoard(query=2))
     text = page.locator(".mt-summary").inner_text()
     assert text == (
-        "From “sleeps”, the largest weight lies: head 1 on “dog” (0.85) and head 2 on “the” (0.61)."
+        "From “sleeps”, the largest weight lies: head 0 on “dog” (0.85) and head 1 on “the” (0.61)."
     )
 
 

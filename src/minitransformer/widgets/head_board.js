@@ -10,7 +10,7 @@ export function headWeights(queries, keys) {
 
 const mean = (rows) =>
   rows[0].map((_, j) => rows.reduce((sum, row) => sum + row[j], 0) / rows.length);
-const named = (h) => `head ${h + 1}`;
+const named = (h) => `head ${h}`;
 const share = (x, largest, more = {}) =>
   cell(fixed(x, 2), { value: x, kind: "number heat", heat: x / largest, ...more });
 

@@ -129,7 +129,7 @@ class HeadBoard(Widget):
 
     def _stored_table(self):
         weights = self.weights
-        heads = [f"head {h + 1}" for h in range(len(weights))]
+        heads = [f"head {h}" for h in range(len(weights))]
         rows = [
             [
                 f"{name}: {self.tokens[q]} → {self.tokens[k]}",
