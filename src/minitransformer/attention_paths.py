@@ -150,22 +150,24 @@ def fused_attention(query, key, value, mask, *, is_causal=False, enable_gqa=Fals
 
     With ``enable_gqa`` a single query, as in generation, needs no copy of keys and values: the
     heads of a group become queries of one head. (The kernel's own ``enable_gqa`` is slower there.)
+
+    A key that is masked must still be finite: the kernel adds the mask to its score, and NaN stays.
     """
-    heads = query.shape[-3]
     same_mask = mask is None or mask.ndim < 3 or mask.shape[-3] == 1
-    if enable_gqa and query.shape[-2] == 1 and same_mask:
+    as_rows = enable_gqa and query.shape[-2] == 1 and same_mask
+    if as_rows:
+        heads = query.shape[-3]
         query = query.unflatten(-3, (key.shape[-3], -1)).flatten(-3, -2)
     elif enable_gqa:
         key, value = _share_heads(key, query), _share_heads(value, query)
     if mask is not None:
         mask = mask if mask.dtype == torch.bool else mask.to(query.dtype)
-        mask = mask.expand(query.shape[-2], -1) if mask.ndim < 2 else mask  # the kernel wants rows
+        if mask.ndim < 2:  # the kernel wants rows
+            mask = mask.expand(query.shape[-2], key.shape[-2])
     output = F.scaled_dot_product_attention(
         query, key, value, attn_mask=mask, is_causal=is_causal, **options
     )
-    if output.shape[-3] == heads:
-        return output
-    return output.reshape(*output.shape[:-3], heads, 1, output.shape[-1])
+    return output.reshape(*output.shape[:-3], heads, 1, output.shape[-1]) if as_rows else output
 
 
 def _share_heads(tensor, query):
