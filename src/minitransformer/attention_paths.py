@@ -39,6 +39,8 @@ def attend(
 ):
     """Attention over checked inputs, on the fused path unless ``explicit`` or a softcap asks.
 
+    A float mask that the kernel would round to a smaller dtype takes the explicit path too.
+
     Parameters
     ----------
     query, key, value, mask : tensors
@@ -60,7 +62,8 @@ def attend(
     if only_causal and n_queries == n_keys and not explicit and _is_zero(place["q_offset"]):
         return fused_attention(query, key, value, None, is_causal=True, **options), None
     mask = join_masks(mask, place_mask(n_queries, n_keys, **place, device=query.device))
-    if not explicit and (mask is None or _KERNEL_ZEROES_EMPTY_ROWS):
+    kernel_fits = mask is None or (_KERNEL_ZEROES_EMPTY_ROWS and not _kernel_rounds(mask, query))
+    if kernel_fits and not explicit:
         return fused_attention(query, key, value, mask, **options), None
     return explicit_attention(
         query,
@@ -173,6 +176,13 @@ def fused_attention(query, key, value, mask, *, is_causal=False, enable_gqa=Fals
 def _share_heads(tensor, query):
     """(batch, kv_heads, key, dim) -> (batch, heads, key, dim), each head repeated in its place."""
     return tensor.repeat_interleave(query.shape[-3] // tensor.shape[-3], dim=-3)
+
+
+def _kernel_rounds(mask, query):
+    """Whether the kernel, which takes a float mask in the dtype of the query, would change it."""
+    if mask.dtype == torch.bool:
+        return False
+    return torch.promote_types(mask.dtype, query.dtype) != query.dtype
 
 
 def _is_zero(q_offset):

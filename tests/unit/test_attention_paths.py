@@ -107,3 +107,49 @@ def test_a_mask_without_dimensions_serves_a_single_query_with_shared_keys():
     output = scaled_dot_product_attention(query, key, value, torch.tensor(True), enable_gqa=True)
     expected = scaled_dot_product_attention(query, key, value, enable_gqa=True)
     torch.testing.assert_close(output, expected)
+
+
+# --- dtypes ------------------------------------------------------------------------------------
+
+LOWEST = torch.finfo(torch.float64).min
+FINER_MASKS = {
+    "below float16": (torch.float16, torch.full((2, 3), -1e9)),
+    "above float16": (torch.float16, torch.full((2, 3), 7e4)),
+    "between bfloat16s": (torch.bfloat16, torch.tensor([1000.0, 1001.0, 1003.0])),
+    "float16 is finer than bfloat16": (torch.bfloat16, torch.tensor([100.1, 100.3, 100.0]).half()),
+    "below float32": (torch.float32, torch.full((2, 3), LOWEST, dtype=torch.float64)),
+}
+
+
+@pytest.mark.parametrize("kind", FINER_MASKS)
+def test_a_mask_finer_than_the_query_is_not_rounded(kind):
+    """In float16 -1e9 is -infinity and 7e4 is infinity: zeros and NaN where the softmax is even."""
+    dtype, mask = FINER_MASKS[kind]
+    query, key, value = tensors(dtype=dtype)
+    plain = scaled_dot_product_attention(query, key, value, mask)
+    output, weights = scaled_dot_product_attention(query, key, value, mask, need_weights=True)
+    assert plain.dtype == output.dtype == dtype
+    assert torch.equal(plain, output)
+    expected = ((query.float() / 2) @ key.float().mT + mask).softmax(-1)
+    torch.testing.assert_close(weights, expected)
+
+
+@PATHS
+def test_a_coarser_mask_is_added_as_it_is(need_weights):
+    """PyTorch's kernel wants a mask of the dtype of the query."""
+    query, key, value = tensors()
+    mask = torch.tensor([[0.5, -1.0, 2.0], [-torch.inf, 0.25, 0.0]])
+    for dtype in (torch.float16, torch.bfloat16):
+        output = attend(query, key, value, mask.to(dtype), need_weights=need_weights)
+        expected = attend(query, key, value, mask, need_weights=need_weights)
+        torch.testing.assert_close(output, expected)
+
+
+@PATHS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_scale_comes_before_the_product(dtype, need_weights):
+    """64 * 3e18² is no number of these dtypes, an eighth of it is."""
+    query = torch.full((1, 2, 2, 64), 3e18, dtype=dtype)
+    value = torch.tensor([[1.0], [3.0]], dtype=dtype).expand(1, 2, 2, 1)
+    output = attend(query, query, value, need_weights=need_weights)
+    torch.testing.assert_close(output, torch.full_like(output, 2.0))
