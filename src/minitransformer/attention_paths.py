@@ -6,6 +6,7 @@ in the length. Tests hold the two equal, gradients included. `attend` chooses.
 """
 
 import math
+from contextlib import nullcontext
 
 import torch
 import torch.nn.functional as F
@@ -96,7 +97,8 @@ def attention_scores(query, key, mask=None, *, scale=None, softcap=None, enable_
     dtype = torch.promote_types(query.dtype, torch.float32)
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     key = _share_heads(key, query) if enable_gqa else key
-    scores = (query.to(dtype) * scale) @ key.to(dtype).mT
+    with _without_autocast(query):
+        scores = (query.to(dtype) * scale) @ key.to(dtype).mT
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)  # a mask put before would come out finite
     if mask is None:
@@ -145,7 +147,8 @@ def explicit_attention(
         weights = on_weights(weights)
     kept = F.dropout(weights, dropout_p) if dropout_p else weights
     value = _share_heads(value, query) if enable_gqa else value
-    return (kept @ value.to(kept.dtype)).to(query.dtype), weights
+    with _without_autocast(query):
+        return (kept @ value.to(kept.dtype)).to(query.dtype), weights
 
 
 def fused_attention(query, key, value, mask, *, is_causal=False, enable_gqa=False, **options):
@@ -182,7 +185,18 @@ def _kernel_rounds(mask, query):
     """Whether the kernel, which takes a float mask in the dtype of the query, would change it."""
     if mask.dtype == torch.bool:
         return False
-    return torch.promote_types(mask.dtype, query.dtype) != query.dtype
+    device = query.device.type
+    autocast = torch.is_autocast_enabled(device)
+    dtype = torch.get_autocast_dtype(device) if autocast else query.dtype
+    return torch.promote_types(mask.dtype, dtype) != dtype
+
+
+def _without_autocast(tensor):
+    """Where autocast, if it is on, does not take products down to half precision."""
+    device = tensor.device.type
+    if torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 def _is_zero(q_offset):

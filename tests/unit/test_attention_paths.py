@@ -153,3 +153,25 @@ def test_the_scale_comes_before_the_product(dtype, need_weights):
     value = torch.tensor([[1.0], [3.0]], dtype=dtype).expand(1, 2, 2, 1)
     output = attend(query, query, value, need_weights=need_weights)
     torch.testing.assert_close(output, torch.full_like(output, 2.0))
+
+
+# --- autocast ----------------------------------------------------------------------------------
+
+
+def test_scores_and_weights_stay_in_float32_under_autocast():
+    query, key, value = tensors()
+    expected, expected_weights = scaled_dot_product_attention(query, key, value, need_weights=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        output, weights = scaled_dot_product_attention(query, key, value, need_weights=True)
+    assert weights.dtype == torch.float32
+    assert torch.equal(weights, expected_weights)
+    assert torch.equal(output, expected)
+
+
+def test_autocast_rounds_no_mask():
+    query, key, value = tensors()
+    mask = torch.tensor([1000.0, 1001.0, 1003.0])
+    expected = scaled_dot_product_attention(query, key, value, mask)
+    with torch.autocast("cpu", torch.bfloat16):
+        output = scaled_dot_product_attention(query, key, value, mask)
+    torch.testing.assert_close(output, expected)
