@@ -55,6 +55,22 @@ def _check_leading(query, key, value, shapes):
         ) from None
 
 
+def check_tokens(name, x, weight):
+    """Raise an error unless ``x`` is (batch, time, width) and fits ``weight`` (rows, width)."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
+    if x.ndim != 3 or x.shape[-1] != weight.shape[-1]:
+        raise ValueError(
+            f"{name} must have shape (batch, time, {weight.shape[-1]}), got {tuple(x.shape)}"
+        )
+    if x.dtype != weight.dtype:
+        autocast = torch.is_autocast_enabled(x.device.type)  # then it brings both to one dtype
+        if not autocast or not x.is_floating_point():
+            raise TypeError(f"{name} has dtype {x.dtype}, but the weights {weight.dtype}")
+    if x.device != weight.device:
+        raise ValueError(f"{name} is on {x.device}, but the weights on {weight.device}")
+
+
 def check_options(scale, dropout_p, softcap):
     for name, number in (("scale", scale), ("dropout_p", dropout_p), ("softcap", softcap)):
         if number is None:
@@ -69,8 +85,8 @@ def check_options(scale, dropout_p, softcap):
         raise ValueError(f"softcap must be positive, got {softcap}; None turns it off")
 
 
-def check_mask(name, mask, shape):
-    """Raise an error unless ``mask`` is boolean or float and broadcasts to ``shape``."""
+def check_mask(name, mask, shape, device):
+    """Raise an error unless ``mask`` is boolean or float, broadcasts to ``shape``, is on device."""
     if not isinstance(mask, torch.Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(mask).__name__}")
     if mask.dtype != torch.bool and not mask.is_floating_point():
@@ -85,9 +101,15 @@ def check_mask(name, mask, shape):
         raise ValueError(
             f"{name} of shape {tuple(mask.shape)} does not fit scores of shape {tuple(shape)}"
         )
+    _check_device(name, mask, device)
 
 
-def check_key_mask(key_mask, batch, n_keys):
+def _check_device(name, mask, device):
+    if mask.device != device:
+        raise ValueError(f"{name} is on {mask.device}, but the queries are on {device}")
+
+
+def check_key_mask(key_mask, batch, n_keys, device):
     if not isinstance(key_mask, torch.Tensor) or key_mask.dtype != torch.bool:
         raise TypeError(
             "key_mask must be a boolean tensor, True = a real token, got "
@@ -98,9 +120,10 @@ def check_key_mask(key_mask, batch, n_keys):
             f"key_mask must have shape (batch, key) = {(batch, n_keys)}, those in the cache "
             f"included, got {tuple(key_mask.shape)}"
         )
+    _check_device("key_mask", key_mask, device)
 
 
-def check_head_mask(head_mask, n_heads):
+def check_head_mask(head_mask, n_heads, device):
     if not isinstance(head_mask, torch.Tensor):
         raise TypeError(f"head_mask must be a tensor, got {type(head_mask).__name__}")
     if tuple(head_mask.shape) != (n_heads,):
@@ -108,6 +131,7 @@ def check_head_mask(head_mask, n_heads):
             f"head_mask must have shape ({n_heads},), one factor a head, got "
             f"{tuple(head_mask.shape)}"
         )
+    _check_device("head_mask", head_mask, device)
 
 
 def check_sizes(d_model, n_heads, n_kv_heads, d_head):

@@ -4,8 +4,9 @@ Tensors have shape ``(batch, heads, time, dim)``. A boolean mask says ``True`` =
 floating-point mask is added to the scores. A query that may attend to nothing gets weights and an
 output of 0.
 
-Scores and weights are only written out when somebody asks to see or change them, or for a softcap.
-Otherwise PyTorch's fused kernel computes the same without storing them; see attention_paths.py.
+Scores and weights are only written out when somebody asks to see or change them, for a softcap, or
+for a mask of finer numbers than the query's. Otherwise PyTorch's fused kernel computes the same
+without storing them; see attention_paths.py.
 """
 
 import torch
@@ -20,6 +21,7 @@ from ._attention_inputs import (
     check_options,
     check_sizes,
     check_tensors,
+    check_tokens,
     join_masks,
 )
 from .attention_paths import attend
@@ -102,7 +104,7 @@ def scaled_dot_product_attention(
     check_options(scale, dropout_p, softcap)
     shape = _scores_shape(query, key, enable_gqa)
     if attn_mask is not None:
-        check_mask("attn_mask", attn_mask, shape)
+        check_mask("attn_mask", attn_mask, shape, query.device)
     if is_causal or window is not None:
         q_offset = check_offset(q_offset, *shape[-2:], shape[:-2])
     elif q_offset is not None:
@@ -249,7 +251,7 @@ class MultiHeadAttention(HookedModule):
         z, weights = self._attend(query, key, value, mask, is_causal, need_weights)
         z = z.transpose(1, 2)  # (batch, time, heads, d_head)
         if head_mask is not None:
-            z = z * head_mask[:, None]
+            z = z * head_mask.to(z.dtype)[:, None]
         output = self._mix_heads(self.hook_z(z))
         return (output, weights) if need_weights else output
 
@@ -284,14 +286,15 @@ class MultiHeadAttention(HookedModule):
         """Both masks in one, or None."""
         batch, n_queries, n_keys = len(query), query.shape[-2], key.shape[-2]
         if attn_mask is not None:
-            check_mask("attn_mask", attn_mask, (batch, self.n_heads, n_queries, n_keys))
+            shape = (batch, self.n_heads, n_queries, n_keys)
+            check_mask("attn_mask", attn_mask, shape, query.device)
             if attn_mask.ndim == 3:
                 raise ValueError(
                     "attn_mask with 3 dimensions could mean batch or heads: give it as (query, "
                     f"key) or (batch, heads, query, key), got shape {tuple(attn_mask.shape)}"
                 )
         if key_mask is not None:
-            check_key_mask(key_mask, batch, n_keys)
+            check_key_mask(key_mask, batch, n_keys, query.device)
             key_mask = key_mask[:, None, None, :]
         return join_masks(attn_mask, key_mask)
 
@@ -319,9 +322,9 @@ class MultiHeadAttention(HookedModule):
         return result if self.o_proj.bias is None else result + self.o_proj.bias
 
     def _check_call(self, x, context, is_causal, positions, cache, layer, head_mask):
-        self._check_tokens("x", x)
+        check_tokens("x", x, self.qkv_proj.weight)
         if context is not None:
-            self._check_tokens("context", context)
+            check_tokens("context", context, self.qkv_proj.weight)
             if len(context) != len(x):
                 raise ValueError(f"x has batch size {len(x)}, but context {len(context)}")
             for name, given in (
@@ -339,12 +342,4 @@ class MultiHeadAttention(HookedModule):
         if positions is not None and self.rope is None:
             raise ValueError("positions are for rope, and this module was made without one")
         if head_mask is not None:
-            check_head_mask(head_mask, self.n_heads)
-
-    def _check_tokens(self, name, x):
-        if not isinstance(x, torch.Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(x).__name__}")
-        if x.ndim != 3 or x.shape[-1] != self.d_model:
-            raise ValueError(
-                f"{name} must have shape (batch, time, {self.d_model}), got {tuple(x.shape)}"
-            )
+            check_head_mask(head_mask, self.n_heads, x.device)

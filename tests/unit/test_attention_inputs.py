@@ -39,6 +39,9 @@ BAD = {
     "mask with more dimensions": (
         {"attn_mask": torch.ones(1, 2, 6, 5, 7).bool()}, ValueError, r"does not fit",
     ),
+    "mask on another device": (
+        {"attn_mask": torch.ones(5, 7, device="meta").bool()}, ValueError, "attn_mask is on meta",
+    ),
     "scale as text": ({"scale": "0.5"}, TypeError, "scale must be a number, got '0.5'"),
     "scale NaN": ({"scale": math.nan}, ValueError, "scale must be finite, got nan"),
     "dropout 1": ({"dropout_p": 1.0}, ValueError, "dropout_p.*below 1, got 1.0"),

@@ -255,6 +255,16 @@ def test_head_mask_scales_the_output_of_each_head(need_weights):
     torch.testing.assert_close(output, attention(x), **EXACT)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+def test_a_head_mask_of_any_dtype_leaves_that_of_the_output(dtype):
+    attention, x = module().to(torch.float32), tokens().float()
+    factors = torch.tensor([1, 0, 1, 1, 0, 1])
+    expected = attention(x, head_mask=factors.float())
+    assert torch.equal(attention(x, head_mask=factors.double()), expected)
+    half = attention.bfloat16()(x.bfloat16(), head_mask=factors.to(dtype))
+    assert half.dtype == torch.bfloat16
+
+
 def test_the_gradient_of_the_head_mask_is_the_slope_of_the_loss():
     attention, x = module(), tokens()
 

@@ -26,6 +26,10 @@ CALLS = {
     "a list": (PLAIN, ([1.0],), {}, TypeError, "x must be a tensor, got list"),
     "no batch": (PLAIN, (X[0],), {}, ValueError, r"x.*\(batch, time, 12\), got \(5, 12\)"),
     "another width": (PLAIN, (X[..., :11],), {}, ValueError, r"x.*got \(2, 5, 11\)"),
+    "finer numbers": (PLAIN, (X.double(),), {}, TypeError, "x has .*float64, but the weights .*32"),
+    "whole numbers": (PLAIN, (X.long(),), {}, TypeError, "x has .*int64, but the weights .*32"),
+    "another device": (PLAIN, (X.to("meta"),), {}, ValueError, "x is on meta, but the w.* on cpu"),
+    "finer context": (PLAIN, (X, CONTEXT.double()), {}, TypeError, "context has .*float64, but"),
     "context of another width": (
         PLAIN, (X, CONTEXT[..., :3]), {}, ValueError, r"context.*got \(2, 7, 3\)",
     ),
@@ -50,6 +54,12 @@ CALLS = {
         PLAIN, (X,), {"head_mask": torch.ones(2)}, ValueError, r"head_mask.*\(3,\).*got \(2,\)",
     ),
     "factors in a list": (PLAIN, (X,), {"head_mask": [1, 1, 1]}, TypeError, "head_mask.*list"),
+    "factors on another device": (
+        PLAIN, (X,), {"head_mask": torch.ones(3, device="meta")}, ValueError, "head_mask is on",
+    ),
+    "mask on another device": (
+        PLAIN, (X,), {"attn_mask": torch.ones(5, 5, device="meta")}, ValueError, "attn_mask is on",
+    ),
     "mask with three dimensions": (
         PLAIN, (X,), {"attn_mask": torch.ones(1, 5, 5).bool()}, ValueError, "batch or heads",
     ),
@@ -61,6 +71,9 @@ CALLS = {
     ),
     "key mask of 0 and 1": (
         PLAIN, (X,), {"key_mask": torch.ones(2, 5).long()}, TypeError, "key_mask.*int64",
+    ),
+    "key mask on another device": (
+        PLAIN, (X,), {"key_mask": torch.ones(2, 5, device="meta").bool()}, ValueError, "mask is on",
     ),
     "key mask of another size": (
         PLAIN, (X,), {"key_mask": torch.ones(2, 4).bool()}, ValueError, r"\(2, 5\).*got \(2, 4\)",
@@ -80,3 +93,10 @@ def test_bad_input_is_refused_with_a_message_that_names_it(kind):
     attention, args, options, error, message = CALLS[kind]
     with pytest.raises(error, match=message):
         attention(*args, **options)
+
+
+def test_under_autocast_tokens_of_another_float_dtype_fit():
+    with torch.autocast("cpu", torch.bfloat16):
+        PLAIN(X.bfloat16(), CONTEXT)
+        with pytest.raises(TypeError, match=r"x has .*int64, but the weights"):
+            PLAIN(X.long())
