@@ -244,7 +244,7 @@ def _load_gguf(path):
     try:
         return Pretrained(_build(cached, config, _read_cached(cached)), tokenizer)
     except (FileNotFoundError, ValueError):
-        pass  # not there yet, or damaged: it is made (again) from the file
+        pass  # not there yet, or not as it was written: it is made (again) from the file
     llama = LlamaWeights(file)
     named = _renamed(path, config, "llama", llama, llama.shapes())
     stored = dict(_turned(name, tensor) for name, tensor in named)  # one after the other
@@ -289,4 +289,9 @@ def _upright(stored):
 
 def _read_cached(path):
     with open_safetensors(path) as file:
-        return _upright({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for name, tensor in stored.items():
+        if tensor.dtype != torch.float32:
+            raise ValueError(f"{path}: {name} must hold float32, got {tensor.dtype}")
+        _check_numbers(path, name, tensor)
+    return _upright(stored)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load as load_bytes
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from minitransformer import pretrained
@@ -294,18 +294,33 @@ def test_another_file_of_the_same_name_is_not_taken_for_the_first(tmp_path):
     assert not torch.equal(logits_of(load_pretrained(path)), first)
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "other tensors"])
+DAMAGES = {
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-5]),
+    "empty": lambda path: path.write_bytes(b""),
+    "other tensors": lambda path: save_file({"a": torch.ones(2)}, path),
+    "NaN": lambda path: save_changed(path, lambda tensor: tensor * torch.nan),
+    "half precision": lambda path: save_changed(path, torch.Tensor.half),
+    "whole numbers": lambda path: save_changed(path, torch.Tensor.int),
+    "true and false": lambda path: save_changed(path, torch.Tensor.bool),
+}
+
+
+def save_changed(path, change):
+    """One tensor of a file is another."""
+    tensors = load_bytes(path.read_bytes())
+    name = "blocks.1.ln1.weight"
+    save_file(tensors | {name: change(tensors[name])}, path)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_cached_file_is_made_again(tmp_path, cache, damage):
     path = write_gguf(tmp_path / "model.gguf")
     first = logits_of(load_pretrained(path))
     cached = cached_file(cache)
     whole = cached.read_bytes()
-    if damage == "other tensors":
-        save_file({"a": torch.ones(2)}, cached)
-    else:
-        cached.write_bytes(whole[:-5] if damage == "truncated" else b"")
+    DAMAGES[damage](cached)
     assert torch.equal(logits_of(load_pretrained(path)), first)
-    assert load_file(cached_file(cache)).keys() == load_bytes(whole).keys()
+    assert cached_file(cache).read_bytes() == whole
 
 
 def test_where_nothing_can_be_written_the_model_loads_with_a_warning(tmp_path, cache):
