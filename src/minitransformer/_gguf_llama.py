@@ -30,8 +30,13 @@ def llama_config(file):
             f"{file.path}: only GGUF files of architecture 'llama' are read here, this one is "
             f"{file.metadata.get('general.architecture')!r}"
         )
-    if file.metadata.get("llama.rope.scaling.type", "none") != "none":
-        raise ValueError(f"{file.path}: its rotary positions are scaled, which is not ours")
+    for name, value in file.metadata.items():
+        # A factor without a type is enough: llama.cpp then scales linearly. 0 and 1 are no factor.
+        if name.startswith("llama.rope.scal") and value not in ("none", 0, 1):
+            raise ValueError(
+                f"{file.path}: its rotary positions are scaled, which is not ours: {name} is "
+                f"{value!r}"
+            )
     values = {
         ours: file.metadata.get(f"llama.{theirs}")
         for ours, theirs in {

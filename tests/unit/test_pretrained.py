@@ -106,6 +106,7 @@ def interleaved(weight, n_heads):
 
 def gguf_name(name):
     stems = {
+        "lm_head": "output",
         "embed_tokens": "token_embd",
         "model.norm": "output_norm",
         "q_proj": "attn_q",
@@ -123,7 +124,16 @@ def gguf_name(name):
     return f"blk.{layer[1]}.{stem}.weight" if layer else f"{stem}.weight"
 
 
-def write_gguf(path, weights=None, kind=gguf.GGMLQuantizationType.F32, metadata=None, arch="llama"):
+def write_gguf(
+    path,
+    weights=None,
+    kind=gguf.GGMLQuantizationType.F32,
+    metadata=None,
+    arch="llama",
+    norm_eps=1e-5,
+    rope_base=10000.0,
+    more_tensors=None,
+):
     writer = gguf.GGUFWriter(path, arch)
     writer.add_block_count(LAYERS)
     writer.add_context_length(64)
@@ -131,8 +141,8 @@ def write_gguf(path, weights=None, kind=gguf.GGMLQuantizationType.F32, metadata=
     writer.add_feed_forward_length(D_FF)
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(KV_HEADS)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_freq_base(10000.0)
+    writer.add_layer_norm_rms_eps(norm_eps)
+    writer.add_rope_freq_base(rope_base)
     writer.add_rope_dimension_count(D_HEAD)
     writer.add_vocab_size(VOCAB)
     writer.add_tokenizer_model("gpt2")
@@ -140,8 +150,11 @@ def write_gguf(path, weights=None, kind=gguf.GGMLQuantizationType.F32, metadata=
     writer.add_token_list(byte_tokens())
     writer.add_token_types([3, 3] + [1] * (VOCAB - 2))
     writer.add_token_merges(["a b"])
+    adders = {str: "string", float: "float32", int: "uint32", bool: "bool"}
     for name, value in (metadata or {}).items():
-        writer.add_string(name, value)
+        getattr(writer, f"add_{adders[type(value)]}")(name, value)
+        if name == "general.alignment":
+            writer.data_alignment = value
     for name, tensor in (llama_weights() if weights is None else weights).items():
         if "q_proj" in name or "k_proj" in name:
             tensor = interleaved(tensor, HEADS if "q_proj" in name else KV_HEADS)
@@ -149,6 +162,8 @@ def write_gguf(path, weights=None, kind=gguf.GGMLQuantizationType.F32, metadata=
         if array.ndim == 1 or array.shape[-1] % gguf.GGML_QUANT_SIZES[kind][0]:
             own = gguf.GGMLQuantizationType.F32
         writer.add_tensor(gguf_name(name), gguf.quants.quantize(array, own), raw_dtype=own)
+    for name, tensor in (more_tensors or {}).items():
+        writer.add_tensor(name, tensor.numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -239,6 +254,56 @@ def test_a_tied_head_may_be_stored_twice_and_an_own_head_is_used(tmp_path):
     own = weights | {"lm_head.weight": 2 * weights["model.embed_tokens.weight"]}
     loaded = load_pretrained(write_folder(tmp_path / "own", own, tie_word_embeddings=False))
     torch.testing.assert_close(logits_of(loaded), 2 * logits_of(plain))
+
+
+def test_the_base_of_rotary_positions_is_read_wherever_it_may_stand(tmp_path):
+    plain = load_pretrained(write_folder(tmp_path / "plain"))
+    old = write_folder(tmp_path / "old", rope_theta=50)
+    new = write_folder(tmp_path / "new", rope_parameters={"rope_theta": 50.0})
+    mixed = write_folder(tmp_path / "mixed", rope_theta=50.0, rope_scaling={"type": "default"})
+    file = write_gguf(tmp_path / "model.gguf", rope_base=50.0)
+    for source in (old, new, mixed, file):
+        loaded = load_pretrained(source)
+        assert loaded.model.config.rope_base == 50
+        assert not torch.allclose(logits_of(loaded), logits_of(plain), atol=1e-3)
+
+
+def test_the_eps_of_the_norms_is_read(tmp_path):
+    folder = load_pretrained(write_folder(tmp_path / "hub", rms_norm_eps=0.25))
+    file = load_pretrained(write_gguf(tmp_path / "model.gguf", norm_eps=0.25))
+    assert file.model.config.norm_eps == folder.model.config.norm_eps == 0.25
+    torch.testing.assert_close(logits_of(file), logits_of(folder), rtol=0, atol=1e-6)
+
+
+def test_a_head_of_its_own_in_a_gguf_file_is_used(tmp_path):
+    weights = llama_weights()
+    tied = load_pretrained(write_gguf(tmp_path / "tied.gguf"))
+    own = weights | {"lm_head.weight": 2 * weights["model.embed_tokens.weight"]}
+    loaded = load_pretrained(write_gguf(tmp_path / "own.gguf", own))
+    torch.testing.assert_close(logits_of(loaded), 2 * logits_of(tied))
+
+
+def test_a_gguf_file_of_version_2_is_read(tmp_path):
+    path = write_gguf(tmp_path / "model.gguf")
+    third = logits_of(load_pretrained(path))
+    data = path.read_bytes()
+    path.write_bytes(data[:4] + struct.pack("<I", 2) + data[8:])
+    assert torch.equal(logits_of(load_pretrained(path)), third)
+
+
+@pytest.mark.parametrize("alignment", [8, 512])
+def test_tensors_are_found_wherever_the_alignment_puts_them(tmp_path, alignment):
+    usual = load_pretrained(write_gguf(tmp_path / "usual.gguf"))
+    metadata = {"general.alignment": alignment}
+    other = load_pretrained(write_gguf(tmp_path / "other.gguf", metadata=metadata))
+    assert torch.equal(logits_of(other), logits_of(usual))
+
+
+@pytest.mark.parametrize("value", ["none", 0.0, 1.0])
+def test_rotary_positions_that_are_scaled_by_nothing_are_read(tmp_path, value):
+    name = "llama.rope.scaling." + ("type" if value == "none" else "factor")
+    path = write_gguf(tmp_path / "model.gguf", metadata={name: value})
+    assert logits_of(load_pretrained(path)).isfinite().all()
 
 
 def test_half_precision_becomes_float32(tmp_path):
@@ -497,6 +562,10 @@ def info(name=b"t", dims=(4,), kind=0, offset=0):
     return text(name) + shape + struct.pack("<IQ", kind, offset)
 
 
+def alignment(kind, value):
+    return gguf_bytes(text(b"general.alignment") + struct.pack("<I", kind) + value, 1)
+
+
 HUGE = 2**60
 BAD_GGUF = {
     "empty": (b"", "is empty"),
@@ -528,9 +597,16 @@ BAD_GGUF = {
         "not UTF-8",
     ),
     "a name twice": (gguf_bytes(2 * (text(b"a") + struct.pack("<II", 4, 1)), 2), "comes twice"),
-    "an alignment of 0": (
-        gguf_bytes(text(b"general.alignment") + struct.pack("<II", 4, 0), 1),
-        "general.alignment is 0",
+    "an alignment of 0": (alignment(4, struct.pack("<I", 0)), "general.alignment.*got 0"),
+    "an alignment of 4": (alignment(4, struct.pack("<I", 4)), "general.alignment.*got 4"),
+    "an alignment of 24": (alignment(4, struct.pack("<I", 24)), "general.alignment.*got 24"),
+    "a negative alignment": (alignment(5, struct.pack("<i", -8)), "general.alignment.*got -8"),
+    "an alignment of true": (alignment(7, b"\x01"), "general.alignment.*got True"),
+    "an alignment of 32.0": (alignment(6, struct.pack("<f", 32)), r"general.alignment.*32\.0"),
+    "an alignment in words": (alignment(8, text(b"32")), "general.alignment.*'32'"),
+    "a tensor twice": (
+        gguf_bytes(infos=2 * info() + bytes(64), n_tensors=2),
+        "comes twice",
     ),
     "a tensor without dimensions": (
         gguf_bytes(infos=info(dims=()) + bytes(64), n_tensors=1),
@@ -585,11 +661,10 @@ def test_a_truncated_gguf_file_is_refused(tmp_path, no_model, cache, share):
     ("settings", "message"),
     [
         ({"arch": "mamba"}, "architecture 'llama'.*'mamba'"),
-        ({"metadata": {"llama.rope.scaling.type": "yarn"}}, "scaled"),
-        ({"weights": without(DOWN)}, "lack.*down_proj"),
-        ({"weights": changed(DOWN, torch.ones(WIDTH, 2 * D_FF))}, r"\(12, 32\), got \(12, 64\)"),
-        ({"weights": changed(DOWN, torch.full((WIDTH, D_FF), torch.nan))}, "NaN or infinity"),
-        ({"weights": changed(K, torch.ones(8, WIDTH))}, "k_proj.*4 rows"),
+        ({"metadata": {"llama.rope.scaling.type": "yarn"}}, "scaled.*'yarn'"),
+        ({"metadata": {"llama.rope.scaling.factor": 4.0}}, r"scaling\.factor is 4"),
+        ({"metadata": {"llama.rope.scale_linear": 4.0}}, r"scale_linear is 4"),
+        ({"metadata": {"llama.rope.scaling.attn_factor": 2.0}}, r"attn_factor is 2"),
     ],
 )
 def test_a_gguf_file_that_is_not_our_model_is_refused(tmp_path, no_model, cache, settings, message):
