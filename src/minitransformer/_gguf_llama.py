@@ -1,5 +1,6 @@
 """A GGUF file of Llama type: its Config, and its weights under Hugging Face's names."""
 
+import re
 from collections.abc import Mapping
 
 import torch
@@ -66,14 +67,23 @@ class LlamaWeights(Mapping):
 
     def __init__(self, file):
         self.file = file
-        self.theirs = {self._renamed(name): name for name in file.tensors}
+        self.theirs = {}
+        for name in file.tensors:
+            other = self.theirs.setdefault(self._renamed(name), name)
+            if other != name:
+                raise ValueError(f"{file.path}: {other} and {name} are two weights for one place")
         self.d_head = file.metadata["llama.rope.dimension_count"]
 
     def _renamed(self, name):
-        """``blk.3.attn_q.weight`` is ``model.layers.3.self_attn.q_proj.weight``."""
-        *before, stem, ending = name.split(".") if "." in name else ("", name)
-        layer = f"model.layers.{before[1]}." if len(before) == 2 and before[0] == "blk" else ""
-        return f"{layer}{_NAMES.get(stem, stem)}.{ending}"
+        """``blk.3.attn_q.weight`` is ``model.layers.3.self_attn.q_proj.weight``.
+
+        A name of another form stays as it is, for the one who asks for the weights to refuse.
+        """
+        parts = re.fullmatch(r"(?:blk\.(\d+)\.)?(\w+)\.(\w+)", name)
+        if not parts or parts[2] not in _NAMES:
+            return name
+        layer = f"model.layers.{parts[1]}." if parts[1] else ""
+        return f"{layer}{_NAMES[parts[2]]}.{parts[3]}"
 
     def shapes(self):
         return {ours: self.file.tensors[name].shape for ours, name in self.theirs.items()}

@@ -105,10 +105,16 @@ def renamed(weights, table, n_layers, tied_head=True):
     Raises
     ------
     ValueError
-        If a weight is missing, unknown, or a tied head differs from the embedding.
+        If a weight is missing, unknown or there twice, or a tied head differs from the embedding.
     """
-    left = {name.removeprefix(table.prefix): name for name in weights}
-    left = {name: full for name, full in left.items() if not re.match(table.ignored, name)}
+    left = {}
+    for full in weights:
+        name = full.removeprefix(table.prefix)
+        if re.match(table.ignored, name):
+            continue
+        if name in left:
+            raise ValueError(f"{left[name]} and {full} are two weights for one place")
+        left[name] = full
     if tied_head and "lm_head.weight" in left:
         _check_tied(weights, left, table)
         del left["lm_head.weight"]

@@ -211,6 +211,41 @@ def test_configs_that_are_not_ours(changes, word):
 
 
 @pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("gpt2", ["transformer.h.1.attn.bias", "transformer.h.1.attn.masked_bias"]),
+        ("gpt2", ["h.0.attn.bias"]),
+        ("llama", ["model.layers.1.self_attn.rotary_emb.inv_freq"]),
+        ("bert", ["embeddings.position_ids", "cls.predictions.bias", "pooler.dense.weight"]),
+    ],
+)
+def test_what_old_files_carry_besides_is_left_out(kind, names):
+    theirs, ours = pair(kind)
+    more = theirs.state_dict() | {name: torch.ones(1, 1, 3, 3) for name in names}
+    config = ours.config
+    found = dict(renamed(more, TABLES[kind], config.n_layers, config.tied_head))
+    assert found.keys() == ours.state_dict().keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("bert", ("embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.weight")),
+        ("gpt2", ("transformer.ln_f.bias", "ln_f.bias")),
+        ("llama", ("model.norm.weight", "norm.weight")),
+    ],
+)
+def test_two_weights_for_one_place_are_named(kind, names):
+    theirs, ours = pair(kind)
+    first, second = names
+    twice = theirs.state_dict()
+    assert first in twice
+    twice[second] = twice[first] + 1
+    with pytest.raises(ValueError, match=f"{first} and {second} are two weights for one place"):
+        dict(renamed(twice, TABLES[kind], ours.config.n_layers, ours.config.tied_head))
+
+
+@pytest.mark.parametrize(
     ("name", "preset", "sizes"),
     [
         ("Bert", Config.bert, {"vocab_size": 30522, "max_length": 512}),

@@ -456,6 +456,11 @@ BAD_WEIGHTS = {
         {"rope_scaling": {"rope_type": "llama3"}},
         "llama3",
     ),
+    "a norm twice": (
+        changed("norm.weight", torch.ones(WIDTH)),
+        {},
+        r"norm\.weight and (model\.)?norm\.weight are two weights",
+    ),
 }
 
 
@@ -665,6 +670,18 @@ def test_a_truncated_gguf_file_is_refused(tmp_path, no_model, cache, share):
         ({"metadata": {"llama.rope.scaling.factor": 4.0}}, r"scaling\.factor is 4"),
         ({"metadata": {"llama.rope.scale_linear": 4.0}}, r"scale_linear is 4"),
         ({"metadata": {"llama.rope.scaling.attn_factor": 2.0}}, r"attn_factor is 2"),
+        (
+            {"more_tensors": {"model.norm.weight": torch.ones(WIDTH)}},
+            r"output_norm\.weight and model\.norm\.weight are two",
+        ),
+        (
+            {"more_tensors": {"x.output_norm.weight": torch.ones(WIDTH)}},
+            r"no layer of ours takes: x\.output_norm\.weight",
+        ),
+        ({"weights": without(DOWN)}, "lack.*down_proj"),
+        ({"weights": changed(DOWN, torch.ones(WIDTH, 2 * D_FF))}, r"\(12, 32\), got \(12, 64\)"),
+        ({"weights": changed(DOWN, torch.full((WIDTH, D_FF), torch.nan))}, "NaN or infinity"),
+        ({"weights": changed(K, torch.ones(8, WIDTH))}, "k_proj.*4 rows"),
     ],
 )
 def test_a_gguf_file_that_is_not_our_model_is_refused(tmp_path, no_model, cache, settings, message):
