@@ -162,6 +162,31 @@ _ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
+# Options that change what a model computes, with the only value of each that is ours: the one that
+# holds where a config does not speak of it. All others are of no effect once training is over.
+_ONLY = {
+    "bert": {
+        "position_embedding_type": "absolute",
+        "is_decoder": False,
+        "add_cross_attention": False,
+        "pruned_heads": {},
+    },
+    "gpt2": {
+        "is_causal": True,
+        "scale_attn_weights": True,
+        "scale_attn_by_inverse_layer_idx": False,
+        "add_cross_attention": False,
+        "pruned_heads": {},
+    },
+    "llama": {
+        "is_causal": True,
+        "attention_bias": False,
+        "mlp_bias": False,
+        "hidden_act": "silu",
+        "partial_rotary_factor": 1.0,
+        "pruned_heads": {},
+    },
+}
 
 
 def config_from_huggingface(values):
@@ -170,7 +195,8 @@ def config_from_huggingface(values):
     Raises
     ------
     ValueError
-        If the model is of a type, or has an option, that we do not have.
+        If the model is of a type, or has an option, that we do not have, or if a value is missing
+        or is none that such a model can have.
 
     Examples
     --------
@@ -182,8 +208,11 @@ def config_from_huggingface(values):
     """
     kind = values.get("model_type")
     readers = {"bert": _bert, "gpt2": _gpt2, "llama": _llama}
-    if kind not in readers:
+    if kind not in list(readers):  # in the dict itself, a list would be a TypeError
         raise ValueError(f"model_type must be one of {', '.join(readers)}, got {kind!r}")
+    for name, ours in _ONLY[kind].items():
+        if values.get(name, ours) != ours:
+            raise ValueError(f"{name} must be {ours!r} in a {kind} model, got {values[name]!r}")
     try:
         return readers[kind](values)
     except KeyError as missing:
@@ -191,58 +220,91 @@ def config_from_huggingface(values):
 
 
 def _bert(values):
-    if values.get("position_embedding_type", "absolute") != "absolute":
-        raise ValueError(f"positions of type {values['position_embedding_type']!r} are not ours")
     return Config.bert(
-        vocab_size=values["vocab_size"],
-        n_layers=values["num_hidden_layers"],
-        d_model=values["hidden_size"],
-        n_heads=values["num_attention_heads"],
-        d_ff=values["intermediate_size"],
-        max_length=values["max_position_embeddings"],
-        norm_eps=values["layer_norm_eps"],
-        n_segments=values["type_vocab_size"],
-        activation=_activation(values["hidden_act"]),
+        vocab_size=_size(values, "vocab_size"),
+        n_layers=_size(values, "num_hidden_layers"),
+        d_model=_size(values, "hidden_size"),
+        n_heads=_size(values, "num_attention_heads"),
+        d_ff=_size(values, "intermediate_size"),
+        max_length=_size(values, "max_position_embeddings"),
+        norm_eps=_number(values, "layer_norm_eps"),
+        n_segments=_size(values, "type_vocab_size"),
+        activation=_activation(values, "hidden_act"),
     )
 
 
 def _gpt2(values):
     return Config.gpt2(
-        vocab_size=values["vocab_size"],
-        n_layers=values["n_layer"],
-        d_model=values["n_embd"],
-        n_heads=values["n_head"],
-        d_ff=values.get("n_inner"),
-        max_length=values["n_positions"],
-        norm_eps=values["layer_norm_epsilon"],
-        activation=_activation(values["activation_function"]),
-        tied_head=values.get("tie_word_embeddings", True),
+        vocab_size=_size(values, "vocab_size"),
+        n_layers=_size(values, "n_layer"),
+        d_model=_size(values, "n_embd"),
+        n_heads=_size(values, "n_head"),
+        d_ff=_size(values, "n_inner", optional=True),
+        max_length=_size(values, "n_positions"),
+        norm_eps=_number(values, "layer_norm_epsilon"),
+        activation=_activation(values, "activation_function"),
+        tied_head=_tied(values, True),
     )
 
 
 def _llama(values):
-    rope = values.get("rope_parameters") or values.get("rope_scaling") or {}
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind != "default" or values["hidden_act"] != "silu":
-        raise ValueError(f"rope of type {kind!r} with {values['hidden_act']!r} is not ours")
-    if values.get("attention_bias", False) or values.get("mlp_bias", False):
-        raise ValueError("a Llama with biases is not ours")
     return Config.llama(
-        vocab_size=values["vocab_size"],
-        n_layers=values["num_hidden_layers"],
-        d_model=values["hidden_size"],
-        n_heads=values["num_attention_heads"],
-        n_kv_heads=values.get("num_key_value_heads"),
-        d_head=values.get("head_dim"),
-        d_ff=values["intermediate_size"],
-        max_length=values["max_position_embeddings"],
-        norm_eps=values["rms_norm_eps"],
-        rope_base=float(rope.get("rope_theta", values.get("rope_theta", 10000.0))),
-        tied_head=values.get("tie_word_embeddings", False),
+        vocab_size=_size(values, "vocab_size"),
+        n_layers=_size(values, "num_hidden_layers"),
+        d_model=_size(values, "hidden_size"),
+        n_heads=_size(values, "num_attention_heads"),
+        n_kv_heads=_size(values, "num_key_value_heads", optional=True),
+        d_head=_size(values, "head_dim", optional=True),
+        d_ff=_size(values, "intermediate_size"),
+        max_length=_size(values, "max_position_embeddings"),
+        norm_eps=_number(values, "rms_norm_eps"),
+        rope_base=_number({"rope_theta": 10000.0} | values | _rope(values), "rope_theta"),
+        tied_head=_tied(values, False),
     )
 
 
-def _activation(name):
-    if name not in _ACTIVATIONS:
-        raise ValueError(f"activation {name!r} is not one of {', '.join(_ACTIVATIONS)}")
-    return _ACTIVATIONS[name]
+def _rope(values):
+    """What is said of the rotary positions: in rope_parameters, or in older files rope_scaling."""
+    given = [name for name in ("rope_parameters", "rope_scaling") if values.get(name) is not None]
+    ropes = [values[name] for name in given]
+    for name, rope in zip(given, ropes, strict=True):
+        if not isinstance(rope, dict):
+            raise ValueError(f"{name} must be an object or null, got {rope!r}")
+        kind = rope.get("rope_type", rope.get("type", "default"))
+        part = rope.get("partial_rotary_factor", 1.0)
+        by_layer = any(isinstance(value, dict) for value in rope.values())
+        if kind != "default" or part != 1.0 or by_layer:
+            raise ValueError(f"{name} must be of type 'default' for all of a head, got {rope!r}")
+    if len(ropes) == 2 and ropes[0] != ropes[1]:
+        raise ValueError(f"rope_parameters and rope_scaling differ: {ropes[0]!r} and {ropes[1]!r}")
+    return ropes[0] if ropes else {}
+
+
+def _size(values, name, optional=False):
+    size = values.get(name) if optional else values[name]
+    if optional and size is None:
+        return None
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {size!r}")
+    return size
+
+
+def _number(values, name):
+    number = values[name]
+    real = isinstance(number, (int, float)) and not isinstance(number, bool)
+    if not real or not 0 < number <= torch.finfo(torch.float32).max:
+        raise ValueError(f"{name} must be a positive number in float32, got {number!r}")
+    return float(number)
+
+
+def _tied(values, default):
+    tied = values.get("tie_word_embeddings", default)
+    if not isinstance(tied, bool):
+        raise ValueError(f"tie_word_embeddings must be true or false, got {tied!r}")
+    return tied
+
+
+def _activation(values, name):
+    if values[name] not in list(_ACTIVATIONS):
+        raise ValueError(f"{name} must be one of {', '.join(_ACTIVATIONS)}, got {values[name]!r}")
+    return _ACTIVATIONS[values[name]]

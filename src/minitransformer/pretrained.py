@@ -148,7 +148,7 @@ def _build(path, config, weights):
     try:
         with torch.device("meta"), _Unfilled():
             model = model_class(config)
-    except RuntimeError as error:  # sizes so large that not even their product is a number
+    except (RuntimeError, TypeError) as error:  # a size, or a product of sizes, beyond 63 bits
         raise ValueError(f"{path}: the config's sizes make no sense: {error}") from None
     expected = model.state_dict()
     for name in sorted(expected.keys() ^ weights.keys()):  # the first one is enough to say
@@ -211,7 +211,7 @@ def _load_folder(folder):
     values = _read_json(config_path)
     try:
         config = config_from_huggingface(values)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise ValueError(f"{config_path}: {error}") from None
     tokenizer = tokenizer_from_json(folder / "tokenizer.json", config.vocab_size)
     with open_safetensors(weights_path) as file:
@@ -226,7 +226,7 @@ def _read_json(path):
         raise FileNotFoundError(f"there is no {path}")
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # of JSON and of UTF-8
+    except (ValueError, RecursionError) as error:  # of JSON and of UTF-8; of nested brackets
         raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold an object, got {type(values).__name__}")

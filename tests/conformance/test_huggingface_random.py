@@ -54,8 +54,8 @@ def shaken(model):
     return model.eval()
 
 
-def pair(kind, **changes):
-    """A Hugging Face model and ours with its weights."""
+def pair(kind, ours_without=(), **changes):
+    """A Hugging Face model and ours with its weights; ours does not hear of some options."""
     torch.manual_seed(7)
     name, sizes, ours = {
         "bert": ("Bert", BERT, Encoder),
@@ -67,7 +67,9 @@ def pair(kind, **changes):
     )
     ending = {"bert": "Model", "gpt2": "LMHeadModel", "llama": "ForCausalLM"}[kind]
     theirs = shaken(getattr(transformers, name + ending)(config))
-    our_config = config_from_huggingface(config.to_dict())
+    values = config.to_dict()
+    heard = {name: value for name, value in values.items() if name not in ours_without}
+    our_config = config_from_huggingface(heard)
     model = ours(our_config).eval()
     weights = renamed(theirs.state_dict(), TABLES[kind], our_config.n_layers, our_config.tied_head)
     model.load_state_dict(dict(weights))
@@ -208,6 +210,82 @@ def test_configs_that_are_not_ours(changes, word):
     values = {name: value for name, value in values.items() if value is not None}
     with pytest.raises(ValueError, match=word):
         config_from_huggingface(values)
+
+
+def outputs(theirs, ours):
+    tokens = tokens_of(3, 7)
+    expected = theirs(tokens)
+    return ours(tokens), expected[0] if isinstance(ours, Encoder) else expected.logits
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [
+        ("bert", "is_decoder", True),
+        ("gpt2", "scale_attn_weights", False),
+        ("gpt2", "scale_attn_by_inverse_layer_idx", True),
+        ("gpt2", "is_causal", False),
+        ("llama", "is_causal", False),
+    ],
+)
+@torch.no_grad()
+def test_an_option_that_changes_the_result_is_refused(kind, option, value):
+    actual, expected = outputs(*pair(kind, ours_without=[option], **{option: value}))
+    assert (actual - expected).abs().max() > 0.05, "then there is no need to refuse it"
+    with pytest.raises(ValueError, match=f"{option} must be {not value}.*{kind}.*got {value}"):
+        pair(kind, **{option: value})
+    assert_near(*outputs(*pair(kind, **{option: not value})))
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [
+        ("bert", "hidden_act", "gelu_new"),
+        ("bert", "hidden_act", "relu"),
+        ("bert", "type_vocab_size", 3),
+        ("gpt2", "activation_function", "gelu"),
+        ("gpt2", "reorder_and_upcast_attn", True),
+        ("gpt2", "n_inner", 31),
+        ("llama", "head_dim", None),
+        ("llama", "num_key_value_heads", None),
+        ("llama", "tie_word_embeddings", True),
+        ("llama", "pretraining_tp", 2),
+    ],
+)
+@torch.no_grad()
+def test_an_option_that_is_ours_or_of_no_effect_is_read(kind, option, value):
+    assert_near(*outputs(*pair(kind, **{option: value})))
+
+
+# New weights, which no layer of ours has, or an option that only older versions of transformers
+# heed: the results cannot be compared.
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [
+        ("bert", "add_cross_attention", True),
+        ("bert", "position_embedding_type", "relative_key"),
+        ("bert", "pruned_heads", {"0": [1]}),
+        ("bert", "hidden_act", "silu"),
+        ("gpt2", "add_cross_attention", True),
+        ("gpt2", "pruned_heads", {"0": [1]}),
+        ("gpt2", "activation_function", "silu"),
+        ("llama", "attention_bias", True),
+        ("llama", "mlp_bias", True),
+        ("llama", "hidden_act", "gelu"),
+        ("llama", "partial_rotary_factor", 0.5),
+        ("llama", "pruned_heads", {"0": [1]}),
+        ("llama", "rope_parameters", {"rope_theta": 1e4, "partial_rotary_factor": 0.5}),
+        ("llama", "rope_parameters", {"full_attention": {"rope_theta": 1e4}}),
+        ("llama", "rope_scaling", {"type": "linear", "factor": 4.0}),
+        ("llama", "rope_scaling", {"rope_theta": 77.0}),  # beside other rope_parameters
+    ],
+)
+def test_an_option_that_we_lack_is_refused(kind, option, value):
+    name, sizes = {"bert": ("Bert", BERT), "gpt2": ("GPT2", GPT2), "llama": ("Llama", LLAMA)}[kind]
+    values = getattr(transformers, f"{name}Config")(**sizes).to_dict()
+    config_from_huggingface(values)
+    with pytest.raises(ValueError, match=option):
+        config_from_huggingface(values | {option: value})
 
 
 @pytest.mark.parametrize(

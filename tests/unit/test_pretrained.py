@@ -462,6 +462,28 @@ BAD_WEIGHTS = {
         r"norm\.weight and (model\.)?norm\.weight are two weights",
     ),
 }
+# Values that no such model can have: name, value, what the message says.
+BAD_VALUES = [
+    ("model_type", ["llama"], r"\['llama'\]"),
+    ("vocab_size", None, "vocab_size.*None"),
+    ("vocab_size", True, "vocab_size.*True"),
+    ("intermediate_size", None, "intermediate_size.*None"),
+    ("intermediate_size", 2**63, "sizes make no sense"),
+    ("hidden_size", 12.0, r"hidden_size.*12\.0"),
+    ("num_hidden_layers", 0, "num_hidden_layers.*got 0"),
+    ("max_position_embeddings", [64], r"max_position_embeddings.*\[64\]"),
+    ("rms_norm_eps", None, "rms_norm_eps.*None"),
+    ("rms_norm_eps", "1e-5", "rms_norm_eps.*'1e-5'"),
+    ("rms_norm_eps", 0, "rms_norm_eps.*got 0"),
+    ("rms_norm_eps", 10**400, "rms_norm_eps.*10000"),
+    ("rope_theta", "big", "rope_theta.*'big'"),
+    ("rope_theta", float("nan"), "rope_theta.*nan"),
+    ("rope_parameters", 5, "rope_parameters.*got 5"),
+    ("rope_scaling", "linear", "rope_scaling.*'linear'"),
+    ("rope_parameters", {"rope_theta": None}, "rope_theta.*None"),
+    ("tie_word_embeddings", "no", "tie_word_embeddings.*'no'"),
+    ("hidden_act", ["silu"], r"hidden_act.*\['silu'\]"),
+]
 
 
 @pytest.fixture
@@ -476,6 +498,16 @@ def no_model(monkeypatch):
 def test_a_folder_that_contradicts_itself_is_refused(tmp_path, no_model, name):
     weights, config, message = BAD_WEIGHTS[name]
     folder = write_folder(tmp_path / "hub", weights, **config)
+    with pytest.raises(ValueError, match=message) as raised:
+        load_pretrained(folder)
+    assert str(folder) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"), BAD_VALUES, ids=[f"{row[0]}={row[1]!s:.12}" for row in BAD_VALUES]
+)
+def test_a_config_with_an_impossible_value_is_refused(tmp_path, no_model, name, value, message):
+    folder = write_folder(tmp_path / "hub", **{name: value})
     with pytest.raises(ValueError, match=message) as raised:
         load_pretrained(folder)
     assert str(folder) in str(raised.value)
@@ -507,6 +539,7 @@ BAD_FILES = {
     "a page of an error": rewrite("model.safetensors", lambda data: b"<html>404</html>" * 9),
     "a config that is no JSON": rewrite("config.json", lambda data: data[:-3]),
     "a config that is a list": rewrite("config.json", lambda data: b"[1]"),
+    "a config of nested brackets": rewrite("config.json", lambda data: b'{"a":' + b"[" * 200_000),
     "a config that is no text": rewrite("config.json", lambda data: b"\xff\xfe\x00"),
     "a damaged tokenizer": rewrite("tokenizer.json", lambda data: data[:-3]),
     "a foreign tokenizer": rewrite("tokenizer.json", lambda data: b'{"a": 1}'),
