@@ -1,7 +1,7 @@
 """Layer norm and RMS norm, each as its formula and as a module.
 
-`layer_norm` and `rms_norm` are the formulas; the modules compute the same with PyTorch's own
-functions, which are faster.
+`layer_norm` and `rms_norm` are the formulas, in float32 at least: squares of a few hundred are no
+float16. The modules compute the same with PyTorch's own functions, which are faster.
 """
 
 import torch
@@ -26,6 +26,10 @@ def layer_norm(x, weight=None, bias=None, *, eps=1e-5, axis=-1):
     axis : int
         The first of the axes normed: -1 for the last alone.
 
+    Returns
+    -------
+    tensor of the shape and dtype of ``x``
+
     Examples
     --------
     >>> layer_norm(torch.tensor([1.0, 3.0]), eps=0.0)
@@ -33,13 +37,13 @@ def layer_norm(x, weight=None, bias=None, *, eps=1e-5, axis=-1):
 
     Source: Ba, Kiros and Hinton 2016, "Layer normalization", equation 4.
     """
-    axes = _last_axes(x, axis)
-    centred = x - x.mean(axes, keepdim=True)
+    axes, numbers = _last_axes(x, axis), _at_least_float32(x)
+    centred = numbers - numbers.mean(axes, keepdim=True)
     variance = centred.square().mean(axes, keepdim=True)
     normed = centred / torch.sqrt(variance + eps)
     if weight is not None:
         normed = normed * weight
-    return normed if bias is None else normed + bias
+    return (normed if bias is None else normed + bias).to(x.dtype)
 
 
 def rms_norm(x, weight=None, *, eps=1e-6, axis=-1):
@@ -55,6 +59,10 @@ def rms_norm(x, weight=None, *, eps=1e-6, axis=-1):
     axis : int
         The first of the axes normed: -1 for the last alone.
 
+    Returns
+    -------
+    tensor of the shape and dtype of ``x``
+
     Examples
     --------
     >>> rms_norm(torch.tensor([1.0, 7.0]), eps=0.0)
@@ -62,9 +70,15 @@ def rms_norm(x, weight=None, *, eps=1e-6, axis=-1):
 
     Source: Zhang and Sennrich 2019, "Root mean square layer normalization", equation 4.
     """
-    axes = _last_axes(x, axis)
-    normed = x / torch.sqrt(x.square().mean(axes, keepdim=True) + eps)
-    return normed if weight is None else normed * weight
+    axes, numbers = _last_axes(x, axis), _at_least_float32(x)
+    normed = numbers / torch.sqrt(numbers.square().mean(axes, keepdim=True) + eps)
+    return (normed if weight is None else normed * weight).to(x.dtype)
+
+
+def _at_least_float32(x):
+    if not x.is_floating_point():
+        raise TypeError(f"x must hold floating-point numbers, got dtype {x.dtype}")
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _last_axes(x, axis):
