@@ -253,7 +253,7 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
     )
     output, weights = scaled_dot_product_attention(query, key, value, mask=mask)
     joined = np.swapaxes(output, -3, -2)  # (..., time, heads, d_value)
-    joined = joined.reshape(*joined.shape[:-2], -1)
+    joined = joined.reshape(*joined.shape[:-2], joined.shape[-2] * joined.shape[-1])
     return _project(joined, "w_o", w_o), weights
 
 

@@ -143,6 +143,13 @@ def test_no_keys_give_zeros():
     assert output.shape == (BATCH, HEADS, QUERIES, D_V)
 
 
+@pytest.mark.parametrize("shape", [(0, 5, 4), (2, 0, 4)])
+def test_no_tokens_have_no_heads_to_mix(shape):
+    w = np.ones((4, 6))
+    output, _ = multi_head_attention(np.zeros(shape), w, w, w, w.T, n_heads=3)
+    assert output.shape == shape
+
+
 def test_softmax_along_another_axis():
     scores = np.random.default_rng(2).normal(size=(3, 5, 2))
     np.testing.assert_allclose(softmax(scores, axis=1).sum(axis=1), np.ones((3, 2)))
