@@ -81,6 +81,7 @@ class _LinearMap(nn.Linear):
     def _is_faster_as_convolution(self, x):
         return (
             x.numel() * self.out_features >= _LARGE
+            and not torch.compiler.is_compiling()  # which can ask nothing of what follows
             and x.device.type == "cpu"
             and x.dtype == self.weight.dtype == torch.float32
             and torch.backends.cpu.get_cpu_capability() == "AVX512"

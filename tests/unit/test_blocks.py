@@ -189,6 +189,16 @@ def test_what_convolutions_are_not_faster_at_stays_a_product(convolved, monkeypa
     assert len(convolved) == 2
 
 
+@pytest.mark.parametrize("kind", [FeedForward, SwiGLU])
+def test_a_large_network_compiles_into_one_graph(monkeypatch, kind):
+    """What the processor is good at cannot be asked inside a graph; there it stays a product."""
+    monkeypatch.setattr(blocks, "_LARGE", 1)
+    torch.manual_seed(0)
+    network, x = kind(3, 7), torch.randn(2, 5, 3)
+    compiled = torch.compile(network, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(x), network(x))
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_block_is_its_formula(name):
     torch.manual_seed(0)
