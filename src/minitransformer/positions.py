@@ -203,6 +203,10 @@ def apply_rope(x, positions=None, *, base=10000.0, interleaved=False, width=None
     return rope(x, torch.arange(x.shape[-2]) if positions is None else positions)
 
 
+# Later positions are computed each time: a table up to one of them can cost seconds and gigabytes.
+_LONGEST_TABLE = 2**16
+
+
 class RotaryPositions(nn.Module):
     """`apply_rope` for the layers of a model, which share its table of cosines and sines.
 
@@ -234,15 +238,19 @@ class RotaryPositions(nn.Module):
     def cos_sin(self, x, positions):
         """The angles' cosines and sines as `rotate_pairs` needs them for ``x``."""
         self._check(x, positions)
-        cos, sin = (part[positions] for part in self._table_for(x, positions))
+        lowest, highest = map(int, positions.aminmax()) if positions.numel() else (0, 0)
+        if lowest < 0:
+            raise ValueError(f"positions must not be negative, got {lowest}")
+        if highest < _LONGEST_TABLE:
+            cos, sin = (part[positions] for part in self._table_for(x, highest))
+        else:
+            angles = rotary_cos_sin(positions, self.width, self.base)
+            cos, sin = (part.to(x.device, x.dtype) for part in angles)
         if positions.ndim == 2:
             cos, sin = cos[:, None], sin[:, None]  # (batch, 1, time, width / 2)
         return cos, sin
 
-    def _table_for(self, x, positions):
-        lowest, highest = map(int, positions.aminmax()) if positions.numel() else (0, 0)
-        if lowest < 0:
-            raise ValueError(f"positions must not be negative, got {lowest}")
+    def _table_for(self, x, highest):
         table = self._table
         if (
             table is None
@@ -261,13 +269,18 @@ class RotaryPositions(nn.Module):
                 f"expected (..., time, d_head) with d_head of at least {self.width}, got "
                 f"{tuple(x.shape)}"
             )
-        _check_whole(positions)
-        fits = [(x.shape[-2],)] + ([(x.shape[0], x.shape[-2])] if x.ndim == 4 else [])
-        if tuple(positions.shape) not in fits:
-            raise ValueError(
-                f"positions must have shape {' or '.join(map(str, fits))} to fit x of shape "
-                f"{tuple(x.shape)}, got {tuple(positions.shape)}"
-            )
+        if not x.is_floating_point():
+            raise TypeError(f"x must hold floating-point numbers, got dtype {x.dtype}")
+        check_positions(positions, x.shape[-2], x.shape[0] if x.ndim == 4 else None)
+
+
+def check_positions(positions, time, batch=None):
+    """Raise an error unless these are whole numbers (time,) or, with a batch, (batch, time)."""
+    _check_whole(positions)
+    fits = [(time,)] if batch is None else [(time,), (batch, time)]
+    if tuple(positions.shape) not in fits:
+        shapes = " or ".join(map(str, fits))
+        raise ValueError(f"positions must have shape {shapes}, got {tuple(positions.shape)}")
 
 
 def half_split_order(width):

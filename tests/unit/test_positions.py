@@ -126,6 +126,27 @@ def test_the_shared_table_grows_and_follows_the_dtype(x):
     torch.testing.assert_close(single.double(), apply_rope(x, positions), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_late_positions_are_computed_and_equal_to_those_of_a_table(monkeypatch, dtype, x):
+    rope, places = RotaryPositions(D_HEAD), torch.tensor([[1, 70, 3, 999, 0], [5, 6, 7, 8, 9]])
+    for positions in (places, places[0]):
+        from_table = rope(x.to(dtype), positions)
+        with monkeypatch.context() as patch:
+            patch.setattr("minitransformer.positions._LONGEST_TABLE", 0)
+            assert torch.equal(RotaryPositions(D_HEAD)(x.to(dtype), positions), from_table)
+
+
+def test_a_late_position_makes_no_table():
+    """A table up to it would hold millions of rows, for the one that is asked for."""
+    rope = RotaryPositions(2)
+    rope(torch.ones(1, 1, 1, 2), torch.tensor([2**40]))
+    assert rope._table is None
+    far, near = torch.tensor([2**40 + 5, 2**40 + 2]), torch.tensor([5, 2])
+    query, key = torch.randn(2, 2, dtype=torch.float64)
+    scores = [torch.dot(*rope(torch.stack([query, key]), place)) for place in (far, near)]
+    torch.testing.assert_close(*scores, rtol=0, atol=1e-3)
+
+
 def test_the_base_sets_the_slowest_pair():
     cos, sin = rotary_cos_sin(torch.tensor([7.0]), 4, base=100.0)
     torch.testing.assert_close(cos, torch.tensor([[math.cos(7), math.cos(0.7)]]).double())
@@ -163,6 +184,11 @@ BAD = {
         lambda: rotate_pairs(ONES, torch.ones(5), torch.ones(5)),
         ValueError,
         "10 numbers.*has 8",
+    ),
+    "whole numbers to turn": (
+        lambda: apply_rope(ONES.long()),
+        TypeError,
+        "x must hold floating-point numbers, got dtype torch.int64",
     ),
     "negative rotary position": (
         lambda: apply_rope(ONES, torch.tensor([0, 1, 2, 3, -4])),
