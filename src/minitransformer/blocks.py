@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from ._checks import check_count
 from .attention import MultiHeadAttention
 from .hooks import HookPoint
 from .norms import LayerNorm, RMSNorm, check_width, layer_norm, make_norm, rms_norm
@@ -114,6 +115,7 @@ class FeedForward(nn.Module):
             raise ValueError(
                 f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}"
             )
+        _check_widths(d_model, d_ff)
         self.up_proj = _LinearMap(d_model, d_ff, bias=bias)
         self.down_proj = _LinearMap(d_ff, d_model, bias=bias)
         self.activation = ACTIVATIONS[activation]
@@ -144,6 +146,7 @@ class SwiGLU(nn.Module):
 
     def __init__(self, d_model, d_ff, bias=False):
         super().__init__()
+        _check_widths(d_model, d_ff)
         self.gate_proj = _LinearMap(d_model, d_ff, bias=bias)
         self.up_proj = _LinearMap(d_model, d_ff, bias=bias)
         self.down_proj = _LinearMap(d_ff, d_model, bias=bias)
@@ -154,6 +157,11 @@ class SwiGLU(nn.Module):
         check_width("SwiGLU", x, self.up_proj.in_features)
         gate = F.silu(self.hook_pre(self.gate_proj(x)))
         return self.down_proj(self.hook_post(gate * self.up_proj(x)))
+
+
+def _check_widths(d_model, d_ff):
+    check_count("d_model", d_model, at_least=1)
+    check_count("d_ff", d_ff, at_least=1)
 
 
 class TransformerBlock(nn.Module):
@@ -272,9 +280,10 @@ class TransformerBlock(nn.Module):
         memory_mask : boolean tensor (batch, source time), optional
             ``True`` = a real token of the source.
 
-        ``memory`` that is missing or not asked for raises ``ValueError``.
+        ``memory`` that is missing, or anything for a cross-attention that is not there, raises
+        ``ValueError``.
         """
-        self._check_memory(memory)
+        self._check_memory(memory, memory_mask, cross_head_mask)
         x = self.hook_resid_pre(x)
         attend = partial(
             self.attn,
@@ -293,13 +302,15 @@ class TransformerBlock(nn.Module):
             x = self.hook_resid_cross(x)
         return self.hook_resid_post(self._add(x, self.ln2, self.mlp, self.hook_mlp_out))
 
-    def _check_memory(self, memory):
-        if (memory is None) != (self.cross_attn is None):
-            raise ValueError(
-                "this block reads an encoder: give it memory"
-                if memory is None
-                else "this block has no cross-attention to read memory with"
-            )
+    def _check_memory(self, memory, memory_mask, cross_head_mask):
+        if self.cross_attn is not None:
+            if memory is None:
+                raise ValueError("this block reads an encoder: give it memory")
+            return
+        given = {"memory": memory, "memory_mask": memory_mask, "cross_head_mask": cross_head_mask}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"this block has no cross-attention, which {name} is for")
 
     def _add(self, x, norm, sublayer, hook):
         """Add what a sublayer finds, with the norm before it or after the sum."""

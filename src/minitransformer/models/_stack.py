@@ -6,7 +6,12 @@ from torch import nn
 from ..blocks import TransformerBlock
 from ..hooks import HookedModule, HookPoint
 from ..norms import make_norm
-from ..positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+from ..positions import (
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    check_positions,
+)
 
 
 class Stack(HookedModule):
@@ -33,6 +38,7 @@ class Stack(HookedModule):
 
     def run(self, embedded, positions, **inputs):
         """From embeddings (batch, time, d_model) to the states after the last norm."""
+        check_positions(positions, embedded.shape[1], len(embedded))
         x = self.hook_embed(embedded)
         if self.pos_embed is not None:
             x = x + self.hook_pos_embed(self.pos_embed(positions).to(x.dtype))
@@ -65,6 +71,8 @@ class Stack(HookedModule):
         n_layers, n_heads = self.config.n_layers, self.config.n_heads
         if mask is None:
             return [None] * n_layers
+        if not isinstance(mask, torch.Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(mask).__name__}")
         if tuple(mask.shape) != (n_layers, n_heads):
             raise ValueError(
                 f"{name} must have shape (n_layers, n_heads) = {(n_layers, n_heads)}, "
@@ -126,12 +134,17 @@ def init_weights(stack):
             linear.weight /= (len(writers) * config.n_layers) ** 0.5
 
 
+def check_whole(name, tensor):
+    """Raise an error unless this is a tensor of whole numbers."""
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{name} must be a tensor of whole numbers, got {type(tensor).__name__}")
+    if tensor.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be whole numbers (int64), got dtype {tensor.dtype}")
+
+
 def check_tokens(name, tokens, config):
     """Raise an error that names what came unless these are tokens (batch, time) of the model."""
-    if not isinstance(tokens, torch.Tensor):
-        raise TypeError(f"{name} must be a tensor of whole numbers, got {type(tokens).__name__}")
-    if tokens.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"{name} must be whole numbers (int64), got dtype {tokens.dtype}")
+    check_whole(name, tokens)
     if tokens.ndim != 2 or tokens.numel() == 0:
         raise ValueError(
             f"{name} must have shape (batch, time) and hold a token, got {tuple(tokens.shape)}"

@@ -150,6 +150,13 @@ class Config:
             )
         if self.positions == "rotary" and self.d_head % 2:
             raise ValueError(f"rotary positions turn pairs: d_head must be even, got {self.d_head}")
+        for name in ("dropout", "norm_eps", "rope_base"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise TypeError(f"{name} must be a number, got {value!r}")
+        for name in ("embedding_norm", "bias", "tied_head"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}")
         for name in ("norm_eps", "rope_base"):

@@ -5,7 +5,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..hooks import HookedModule, HookPoint
-from ._stack import Stack, check_key_mask, check_tokens, init_weights, text_positions
+from ._stack import (
+    Stack,
+    check_key_mask,
+    check_tokens,
+    check_whole,
+    init_weights,
+    text_positions,
+)
 
 __all__ = ["Decoder", "Encoder", "EncoderDecoder"]
 
@@ -85,6 +92,7 @@ class Encoder(_TextStack):
         return self.run(x, positions, key_mask=key_mask, head_mask=head_mask)
 
     def _check_segments(self, segments, tokens):
+        check_whole("segments", segments)
         if segments.shape != tokens.shape:
             raise ValueError(
                 f"segments must have the shape of the tokens {tuple(tokens.shape)}, "

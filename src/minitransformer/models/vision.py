@@ -5,6 +5,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
+from .._checks import check_count
 from ._stack import Stack, init_weights
 
 __all__ = ["VisionTransformer", "image_patches"]
@@ -31,16 +32,20 @@ def image_patches(images, patch_size):
 
     Source: Dosovitskiy et al. 2020, "An image is worth 16x16 words", section 3.1.
     """
+    if not isinstance(images, torch.Tensor):
+        raise TypeError(f"images must be a tensor, got {type(images).__name__}")
     if images.ndim != 4:
         raise ValueError(
             f"images must have shape (batch, channels, height, width), got {tuple(images.shape)}"
         )
+    check_count("patch_size", patch_size, at_least=1)
     batch, channels, height, width = images.shape
     if height % patch_size or width % patch_size:
         raise ValueError(f"{height} × {width} pixels do not split into patches of {patch_size}")
     rows, columns = height // patch_size, width // patch_size
     cut = images.reshape(batch, channels, rows, patch_size, columns, patch_size)
-    return cut.permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, -1)
+    size = channels * patch_size**2  # not -1, which no images at all leave open
+    return cut.permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, size)
 
 
 class VisionTransformer(Stack):
@@ -96,6 +101,9 @@ class VisionTransformer(Stack):
         """The states (batch, 1 + patches, d_model): the class token's, then each patch's."""
         config = self.config
         expected = (config.n_channels, config.image_size, config.image_size)
+        if not isinstance(images, torch.Tensor) or not images.is_floating_point():
+            kind = getattr(images, "dtype", type(images).__name__)
+            raise TypeError(f"images must be a tensor of floating-point numbers, got {kind}")
         if tuple(images.shape[1:]) != expected:
             raise ValueError(
                 "images must have shape (batch, channels, side, side) with the last three "
