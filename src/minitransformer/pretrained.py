@@ -159,6 +159,15 @@ def _build(path, config, weights):
     return model.eval()
 
 
+def _read_tensors(path):
+    """{name: tensor}; the tensors are views on the file."""
+    with open_safetensors(path) as file:
+        try:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except Exception as error:  # the library raises no narrower class for a type torch lacks
+            raise ValueError(f"{path} holds what cannot be read: {error}") from None
+
+
 def _check_shape(path, name, weights, shape):
     came = tuple(weights[name].shape) if name in weights else None
     if came != tuple(shape):
@@ -214,8 +223,7 @@ def _load_folder(folder):
     except ValueError as error:
         raise ValueError(f"{config_path}: {error}") from None
     tokenizer = tokenizer_from_json(folder / "tokenizer.json", config.vocab_size)
-    with open_safetensors(weights_path) as file:
-        weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (views)
+    weights = _read_tensors(weights_path)
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     weights = dict(_renamed(weights_path, config, values["model_type"], weights, shapes))
     return Pretrained(_build(weights_path, config, weights), tokenizer)
@@ -288,8 +296,7 @@ def _upright(stored):
 
 
 def _read_cached(path):
-    with open_safetensors(path) as file:
-        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    stored = _read_tensors(path)
     for name, tensor in stored.items():
         if tensor.dtype != torch.float32:
             raise ValueError(f"{path}: {name} must hold float32, got {tensor.dtype}")

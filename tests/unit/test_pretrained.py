@@ -528,6 +528,11 @@ def offsets_beyond_the_end(data):
     return data.replace(b'"data_offsets":[0,', b'"data_offsets":[9,', 1)
 
 
+def of_an_unknown_type(data):
+    header = b'{"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}'
+    return struct.pack("<Q", len(header)) + header + bytes(3)
+
+
 BAD_FILES = {
     "truncated weights": rewrite("model.safetensors", lambda data: data[:-9]),
     "a header cut off": rewrite("model.safetensors", lambda data: data[:50]),
@@ -535,6 +540,7 @@ BAD_FILES = {
     "an absurd header": rewrite("model.safetensors", header_of(2**63)),
     "a header longer than the file": rewrite("model.safetensors", header_of(10**7)),
     "offsets that do not meet": rewrite("model.safetensors", offsets_beyond_the_end),
+    "numbers of a type that torch lacks": rewrite("model.safetensors", of_an_unknown_type),
     "a pickle in disguise": lambda folder: torch.save({}, folder / "model.safetensors"),
     "a page of an error": rewrite("model.safetensors", lambda data: b"<html>404</html>" * 9),
     "a config that is no JSON": rewrite("config.json", lambda data: data[:-3]),
