@@ -285,7 +285,13 @@ def _load_checkpoint(path, model, optimizer, settings):
     with torch.no_grad():
         for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
             tensor.copy_(stored[f"model.{name}"])
-    optimizer.state.update(averages)
+    for parameter, state in averages.items():
+        # A file holds all tensors row by row. The optimizer walks through averages and parameter
+        # in the order of memory, so the averages of one that lies by columns must lie so too.
+        optimizer.state[parameter] = {
+            key: torch.empty_like(parameter).copy_(value) if key != "step" else value
+            for key, value in state.items()
+        }
     return History(losses, [tuple(entry) for entry in watched])
 
 
