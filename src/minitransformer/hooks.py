@@ -29,8 +29,8 @@ class HookPoint(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.functions = []
-        self.name = None  # where the point stands in the model; set while functions are on it
+        self.functions = []  # (function, name of this point in the model it was put on)
+        self.name = None  # that name, for the function that is running
 
     @property
     def active(self):
@@ -42,7 +42,8 @@ class HookPoint(nn.Module):
         return self.forward(tensor) if self.functions else tensor
 
     def forward(self, tensor):
-        for function in self.functions:
+        for function, name in self.functions:
+            self.name = name
             replacement = function(tensor, self)
             if replacement is not None:
                 tensor = replacement
@@ -138,16 +139,15 @@ def hook_points(module):
 @contextmanager
 def hooked(module, fwd_hooks):
     """Put functions on a module's hook points while the ``with`` block runs, an error included."""
-    points = hook_points(module)
+    points, fwd_hooks = hook_points(module), list(fwd_hooks)  # a list can be gone through again
     for name, _ in fwd_hooks:
         if name not in points:
             raise ValueError(f"no hook point {name!r}; there are {', '.join(points) or 'none'}")
     try:
         for name, function in fwd_hooks:
-            points[name].name = name
-            points[name].functions.append(function)
+            points[name].functions.append((function, name))
         yield
     finally:
         for name, function in fwd_hooks:
-            if function in points[name].functions:
-                points[name].functions.remove(function)
+            if (function, name) in points[name].functions:
+                points[name].functions.remove((function, name))

@@ -142,6 +142,13 @@ def test_only_scores_and_pattern_leave_the_fused_path(attention, x, monkeypatch)
         assert bool(calls) == (name not in ("hook_attn_scores", "hook_pattern"))
 
 
+def test_functions_may_come_from_an_iterator(attention, x):
+    names, functions = ["hook_q", "hook_z"], [lambda tensor, hook: tensor * 0] * 2
+    output = attention.run_with_hooks(x, fwd_hooks=zip(names, functions, strict=True))
+    assert torch.equal(output, attention.o_proj.bias.expand_as(output))
+    assert not any(point.active for point in hook_points(attention).values())
+
+
 class TwoBlocks(HookedModule):
     def __init__(self):
         super().__init__()
@@ -171,6 +178,20 @@ def test_a_short_form_that_names_two_is_refused():
     names = ["encoder.blocks.0.attn.hook_z", "decoder.blocks.0.attn.hook_z"]
     with pytest.raises(KeyError, match="names 2"):
         ActivationCache(dict.fromkeys(names))["z", 0]
+
+
+def test_each_function_knows_its_point_by_the_name_it_was_put_on():
+    model, x, seen = TwoBlocks(), torch.randn(2, 4, 6), []
+
+    def look(tensor, hook):
+        seen.append(hook.name)
+
+    with hooked(model, [("blocks.1.hook_z", look)]):
+        model(x)
+        _, inner = model.blocks[1].run_with_cache(x, names=["hook_z"])
+        model(x)
+    assert list(inner) == ["hook_z"]
+    assert seen == ["blocks.1.hook_z"] * 3
 
 
 def test_a_module_without_points_says_so():
