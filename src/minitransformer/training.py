@@ -5,7 +5,6 @@ number made of the seed and the step, so a run that stopped and went on is bit f
 did not stop.
 """
 
-import json
 import math
 from dataclasses import dataclass, field
 
@@ -13,7 +12,7 @@ import torch
 from torch.nn import functional as F
 from tqdm import tqdm
 
-from ._files import open_safetensors, write_safetensors
+from ._checkpoint import load_checkpoint, save_checkpoint
 
 __all__ = ["History", "cross_entropy_loss", "fit", "learning_rate"]
 
@@ -26,7 +25,8 @@ class History:
     """What happened in training.
 
     losses : list of float, one a step
-    watched : list of (step, result): what ``watch`` returned, and after how many steps
+    watched : list of (step, result): after how many steps, and what ``watch`` returned, with lists
+        for tuples, arrays and tensors
     """
 
     losses: list = field(default_factory=list)
@@ -48,13 +48,21 @@ def learning_rate(step, steps, lr, warmup=0, schedule="cosine"):
     >>> [round(learning_rate(step, 6, lr=1.0, warmup=2), 3) for step in range(6)]
     [0.5, 1.0, 1.0, 0.854, 0.5, 0.146]
 
+    Another schedule raises ``ValueError``.
+
     Source: Loshchilov & Hutter 2017, "SGDR", equation 5 (one cycle), after a linear warm-up.
     """
+    _check_schedule(schedule)
     if step < warmup:
         return lr * (step + 1) / warmup
     if schedule == "constant":
         return lr
     return lr * 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+
+
+def _check_schedule(schedule):
+    if schedule not in ("cosine", "constant"):
+        raise ValueError(f'schedule is "cosine" or "constant", got {schedule!r}')
 
 
 def cross_entropy_loss(model, batch):
@@ -134,7 +142,9 @@ def fit(
     ------
     ValueError
         If a setting makes no sense, or a checkpoint is damaged or belongs to another model or
-        other settings; the model is then as it was.
+        other settings (of the run, or in a ``config`` of the model); the model is then as it was.
+    TypeError
+        If ``watch`` returns something else than it may.
     FloatingPointError
         If the loss is NaN or infinite; the message names the step.
 
@@ -159,20 +169,19 @@ def fit(
         "seed": seed,
         "watch_every": watch_every,
     }
-    _check_settings(settings, checkpoint_every)
-    optimizer = _adamw(model, lr, weight_decay)
+    settings = {name: _plain(value) for name, value in settings.items()}
+    _check_settings(settings | {"checkpoint_every": _plain(checkpoint_every)})
+    optimizer = _adamw(model, settings["lr"], settings["weight_decay"])
     history = History()
     if checkpoint is not None:
-        history = _load_checkpoint(checkpoint, model, optimizer, settings)
+        history = History(*load_checkpoint(checkpoint, model, optimizer, settings))
     model.train()
     # An explicit disable=False would overrule the environment, so the word is there only to stop.
     silent = {} if progress else {"disable": True}
     bar = tqdm(total=steps, initial=len(history.losses), leave=False, **silent)
     with bar, torch.random.fork_rng():
         for step in range(len(history.losses), steps):
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, steps, lr, warmup, schedule)
-            loss = _step(model, make_batch, loss_fn, optimizer, grad_clip, seed, step)
+            loss = _step(model, make_batch, loss_fn, optimizer, settings, step)
             history.losses.append(loss)
             done = step + 1
             bar.update()
@@ -180,21 +189,28 @@ def fit(
             if watch is not None and (done % watch_every == 0 or done == steps):
                 history.watched.append((done, _look(watch, model)))
             if checkpoint is not None and (done % checkpoint_every == 0 or done == steps):
-                _save_checkpoint(checkpoint, model, optimizer, settings, history)
+                save_checkpoint(checkpoint, model, optimizer, settings, history)
     model.eval()
     return history
 
 
-def _check_settings(settings, checkpoint_every):
-    for name in ("steps", "watch_every"):
+def _plain(value):
+    """A number, an array or a tensor as Python's own numbers, which a checkpoint can hold."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _check_settings(settings):
+    for name, value in settings.items():
+        if name == "schedule" or (name == "grad_clip" and value is None):
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"{name} must be a number, got {value!r}")
+    for name in ("steps", "watch_every", "checkpoint_every"):
         if not isinstance(settings[name], int) or settings[name] < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, got {settings[name]!r}")
-    if not isinstance(checkpoint_every, int) or checkpoint_every < 1:
-        raise ValueError(
-            f"checkpoint_every must be a whole number of at least 1, got {checkpoint_every!r}"
-        )
-    if settings["schedule"] not in ("cosine", "constant"):
-        raise ValueError(f'schedule is "cosine" or "constant", got {settings["schedule"]!r}')
+    if not isinstance(settings["seed"], int):
+        raise ValueError(f"seed must be a whole number, got {settings['seed']!r}")
+    _check_schedule(settings["schedule"])
     if not 0 <= settings["warmup"] < settings["steps"]:
         raise ValueError(
             f"warmup must leave steps to train: got warmup {settings['warmup']} "
@@ -202,6 +218,10 @@ def _check_settings(settings, checkpoint_every):
         )
     if not (settings["lr"] > 0 and math.isfinite(settings["lr"])):
         raise ValueError(f"lr must be positive and finite, got {settings['lr']}")
+    if not 0 <= settings["weight_decay"] < math.inf:
+        raise ValueError(
+            f"weight_decay must be at least 0 and finite, got {settings['weight_decay']}"
+        )
     if settings["grad_clip"] is not None and not settings["grad_clip"] > 0:
         raise ValueError(f"grad_clip must be positive or None, got {settings['grad_clip']}")
 
@@ -219,9 +239,14 @@ def _adamw(model, lr, weight_decay):
     return torch.optim.AdamW([group for group in groups if group["params"]], lr, _BETAS, fused=True)
 
 
-def _step(model, make_batch, loss_fn, optimizer, grad_clip, seed, step):
-    torch.manual_seed(seed * 1_000_003 + step)  # dropout
-    batch = make_batch(torch.Generator().manual_seed(seed * 1_000_003 + step))
+def _step(model, make_batch, loss_fn, optimizer, settings, step):
+    schedule = (settings[name] for name in ("steps", "lr", "warmup", "schedule"))
+    rate = learning_rate(step, *schedule)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    seed = settings["seed"] * 1_000_003 + step
+    torch.manual_seed(seed)  # dropout
+    batch = make_batch(torch.Generator().manual_seed(seed))
     loss = loss_fn(model, batch)
     if not torch.isfinite(loss):
         raise FloatingPointError(
@@ -230,8 +255,8 @@ def _step(model, make_batch, loss_fn, optimizer, grad_clip, seed, step):
         )
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
-    if grad_clip is not None:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), grad_clip)
+    if settings["grad_clip"] is not None:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings["grad_clip"])
     optimizer.step()
     return loss.item()
 
@@ -239,80 +264,23 @@ def _step(model, make_batch, loss_fn, optimizer, grad_clip, seed, step):
 def _look(watch, model):
     model.eval()
     with torch.no_grad():
-        result = watch(model)
+        result = _plain_result(watch(model))
     model.train()
     return result
 
 
-def _named_tensors(model, optimizer):
-    """Everything a run consists of, by name: parameters, buffers, and AdamW's averages."""
-    tensors = {}
-    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-        tensors[f"model.{name}"] = tensor.detach()
-    for name, parameter in model.named_parameters():
-        for key, value in optimizer.state.get(parameter, {}).items():
-            tensors[f"optimizer.{name}.{key}"] = value
-    return tensors
-
-
-def _save_checkpoint(path, model, optimizer, settings, history):
-    tensors = _named_tensors(model, optimizer)
-    tensors["losses"] = torch.tensor(history.losses, dtype=torch.float64)
-    metadata = {"settings": json.dumps(settings), "watched": json.dumps(history.watched)}
-    write_safetensors(path, tensors, metadata)
-
-
-def _load_checkpoint(path, model, optimizer, settings):
-    """Read and check everything first and only then touch the model."""
-    try:
-        with open_safetensors(path) as file:
-            metadata = file.metadata() or {}
-            stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        return History()
-    try:
-        saved, watched = json.loads(metadata["settings"]), json.loads(metadata["watched"])
-        losses = stored.pop("losses").tolist()
-    except (KeyError, ValueError):
-        raise ValueError(f"{path} is not a checkpoint of fit()") from None
-    for name, value in settings.items():
-        if saved.get(name) != value:
-            raise ValueError(
-                f"the checkpoint {path} was made with {name}={saved.get(name)!r}, now it is "
-                f"{value!r}: take the same settings, or another file for another run"
-            )
-    averages = _check_belongs(path, stored, model)
-    with torch.no_grad():
-        for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-            tensor.copy_(stored[f"model.{name}"])
-    for parameter, state in averages.items():
-        # A file holds all tensors row by row. The optimizer walks through averages and parameter
-        # in the order of memory, so the averages of one that lies by columns must lie so too.
-        optimizer.state[parameter] = {
-            key: torch.empty_like(parameter).copy_(value) if key != "step" else value
-            for key, value in state.items()
-        }
-    return History(losses, [tuple(entry) for entry in watched])
-
-
-def _check_belongs(path, stored, model):
-    """Check that names and shapes are the model's; return AdamW's averages, by parameter."""
-    expected = {f"model.{name}": tensor for name, tensor in model.named_parameters()}
-    expected |= {f"model.{name}": tensor for name, tensor in model.named_buffers()}
-    averages = {}
-    for name, parameter in model.named_parameters():
-        keys = {key: f"optimizer.{name}.{key}" for key in ("step", "exp_avg", "exp_avg_sq")}
-        if keys["step"] in stored:  # a parameter that had no gradient has no averages
-            expected |= {keys["exp_avg"]: parameter, keys["exp_avg_sq"]: parameter}
-            expected[keys["step"]] = torch.tensor(0.0)
-            averages[parameter] = {key: stored.get(place) for key, place in keys.items()}
-    for name in sorted(expected.keys() ^ stored.keys()):
-        problem = "lacks" if name in expected else "holds, beyond this model's,"
-        raise ValueError(f"the checkpoint {path} {problem} {name}: it is another model's")
-    for name, tensor in expected.items():
-        if stored[name].shape != tensor.shape or stored[name].dtype != tensor.dtype:
-            raise ValueError(
-                f"the checkpoint {path} holds {name} as {tuple(stored[name].shape)} "
-                f"{stored[name].dtype}, this model needs {tuple(tensor.shape)} {tensor.dtype}"
-            )
-    return averages
+def _plain_result(result):
+    """What ``watch`` returned, as a checkpoint would give it back."""
+    result = _plain(result)
+    if isinstance(result, (list, tuple)):
+        return [_plain_result(part) for part in result]
+    if isinstance(result, dict):
+        for name in result:
+            if not isinstance(name, str):
+                raise TypeError(f"watch must name its numbers by strings, got {name!r}")
+        return {name: _plain_result(part) for name, part in result.items()}
+    if result is None or isinstance(result, (int, float, str)):
+        return result
+    raise TypeError(
+        f"watch must return a number, or a dict or list of numbers, got {type(result).__name__}"
+    )

@@ -1,15 +1,18 @@
 """fit(): it trains, it repeats itself exactly, and it goes on where it stopped."""
 
+import json
 import math
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from minitransformer import training
+from minitransformer import _checkpoint, training
+from minitransformer._files import open_safetensors, write_safetensors
 from minitransformer.generation import lay_out_for_decoding
 from minitransformer.models import Config, Decoder
 from minitransformer.training import History, cross_entropy_loss, fit, learning_rate
@@ -203,6 +206,11 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(tmp_path, damage):
         ({"lr": 0.01}, r"lr=0\.05, now it is 0\.01"),
         ({"steps": 40}, "steps=30, now it is 40"),
         ({"seed": 1}, "seed=0, now it is 1"),
+        ({"warmup": 3}, "warmup=0, now it is 3"),
+        ({"schedule": "constant"}, "schedule='cosine', now it is 'constant'"),
+        ({"weight_decay": 0.0}, r"weight_decay=0\.01, now it is 0\.0"),
+        ({"grad_clip": None}, r"grad_clip=1\.0, now it is None"),
+        ({"watch_every": 7}, "watch_every=50, now it is 7"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path, change, message):
@@ -228,6 +236,120 @@ def test_a_checkpoint_of_another_model_is_refused_and_nothing_is_loaded(tmp_path
         run(fewer, checkpoint=path)
 
 
+def test_a_checkpoint_in_another_dtype_is_refused(tmp_path):
+    path = tmp_path / "run.safetensors"
+    run(small(), checkpoint=path)
+    exact = small(seed=3).double()
+    with pytest.raises(ValueError, match=r"torch\.float32, this model needs .* torch\.float64"):
+        run(exact, checkpoint=path)
+    assert same_state(exact, small(seed=3).double())
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_heads": 6, "d_head": 4, "n_kv_heads": 1}, "config.n_heads=3, now it is 6"),
+        ({"norm_eps": 1e-3}, "config.norm_eps=1e-05, now it is 0.001"),
+        ({"dropout": 0.5}, r"config.dropout=0\.0, now it is 0\.5"),
+        ({"rope_base": 500.0}, r"config.rope_base=10000\.0, now it is 500\.0"),
+    ],
+)
+def test_a_checkpoint_of_another_config_is_refused(tmp_path, change, message, inside):
+    """These settings do not show in the shapes of the weights."""
+    first, other = llama(), llama(seed=3, **change)
+    if inside:
+        first, other = nn.Sequential(first), nn.Sequential(other)
+    settings = {"steps": 2, "progress": False, "checkpoint": tmp_path / "run.safetensors"}
+    fit(first, next_tokens, **settings)
+    before = {name: tensor.clone() for name, tensor in other.state_dict().items()}
+    with pytest.raises(ValueError, match=message):
+        fit(other, next_tokens, **settings)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in other.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("tensors", "metadata"),
+    [
+        ({}, {"watched": "5"}),
+        ({}, {"watched": "[5]"}),
+        ({}, {"watched": '[["ten", 5]]'}),
+        ({}, {"watched": "{}}"}),
+        ({}, {"watched": "[" * 200_000}),
+        ({}, {"settings": "[]"}),
+        ({}, {"settings": "[" * 200_000}),
+        ({"losses": torch.tensor(1.0, dtype=torch.float64)}, {}),
+        ({"losses": torch.ones(2, 3, dtype=torch.float64)}, {}),
+        ({"losses": torch.ones(2, dtype=torch.int64)}, {}),
+        ({"losses": torch.ones(31, dtype=torch.float64)}, {}),
+    ],
+)
+def test_a_hostile_checkpoint_is_named_and_nothing_is_loaded(tmp_path, tensors, metadata):
+    path = tmp_path / "run.safetensors"
+    run(small(), checkpoint=path)
+    with open_safetensors(path) as file:
+        metadata = file.metadata() | metadata
+        tensors = {name: file.get_tensor(name) for name in file.keys()} | tensors  # noqa: SIM118
+    write_safetensors(path, tensors, metadata)
+    model = small(seed=3)
+    with pytest.raises(ValueError, match=r"run\.safetensors"):
+        run(model, checkpoint=path)
+    assert same_state(model, small(seed=3))
+
+
+def test_numbers_of_numpy_and_torch_go_into_a_checkpoint(tmp_path):
+    path = tmp_path / "run.safetensors"
+    settings = {
+        "lr": np.float32(0.05),
+        "warmup": np.int64(1),
+        "seed": np.int64(7),
+        "weight_decay": torch.tensor(0.01),
+        "checkpoint": path,
+    }
+    first = run(small(), **settings)
+    assert first == run(small(seed=9), **settings)
+    with open_safetensors(path) as file:
+        assert json.loads(file.metadata()["settings"])["lr"] == float(np.float32(0.05))
+
+
+@pytest.mark.parametrize(
+    ("seen", "kept"),
+    [
+        (np.float32(0.5), 0.5),
+        (torch.tensor(0.5), 0.5),
+        (np.arange(3), [0, 1, 2]),
+        ((1, (2.5, np.int64(3))), [1, [2.5, 3]]),
+        ({"a": torch.tensor([1.0]), "b": (2,)}, {"a": [1.0], "b": [2]}),
+        (None, None),
+    ],
+)
+def test_what_was_watched_is_the_same_after_a_checkpoint(tmp_path, seen, kept):
+    settings = {"watch": lambda model: seen, "checkpoint": tmp_path / "run.safetensors"}
+    first = run(small(), **settings)
+    assert first.watched == [(30, kept)]
+    assert type(first.watched[0][1]) is type(kept)
+    assert run(small(), **settings) == first
+
+
+@pytest.mark.parametrize(
+    ("seen", "message"),
+    [
+        ({1: 0.5}, "watch must name its numbers by strings, got 1"),
+        ({"a": [object()]}, "watch must return a number, or a dict or list .*, got object"),
+    ],
+)
+def test_what_a_checkpoint_cannot_hold_is_named_when_it_is_watched(seen, message):
+    with pytest.raises(TypeError, match=message):
+        run(small(), watch=lambda model: seen)
+
+
+def test_a_folder_is_no_checkpoint_and_nothing_is_trained(tmp_path):
+    model = small()
+    with pytest.raises(ValueError, match="checkpoint must be a file, got the folder"):
+        run(model, checkpoint=tmp_path)
+    assert same_state(model, small())
+
+
 def test_writing_stops_halfway_and_the_earlier_checkpoint_stays_whole(tmp_path, monkeypatch):
     path = tmp_path / "run.safetensors"
     run(small(), checkpoint=path)
@@ -236,7 +358,7 @@ def test_writing_stops_halfway_and_the_earlier_checkpoint_stays_whole(tmp_path, 
     model = small()
     optimizer = training._adamw(model, 0.1, 0.0)
     with pytest.raises(OSError, match="disk full"):
-        training._save_checkpoint(path, model, optimizer, {}, History())
+        _checkpoint.save_checkpoint(path, model, optimizer, {}, History())
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.safetensors"]
 
@@ -279,6 +401,21 @@ def test_weight_decay_leaves_gains_and_biases_alone():
     assert torch.equal(model.bias, torch.ones(2))
 
 
+def test_the_steps_are_those_of_adamw_with_the_paper_s_betas():
+    """Vaswani et al. 2017, section 5.3: 0.9 and 0.98; the second shows from the second step on."""
+    ours, theirs = small(), small()
+    run(ours, steps=5, schedule="constant", weight_decay=0.0, grad_clip=None)
+    optimizer = torch.optim.AdamW(theirs.parameters(), 0.05, (0.9, 0.98), weight_decay=0.0)
+    for step in range(5):
+        torch.manual_seed(step)
+        batch = next_number(torch.Generator().manual_seed(step))
+        optimizer.zero_grad()
+        cross_entropy_loss(theirs, batch).backward()
+        optimizer.step()
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_gradients_are_clipped_together():
     model = nn.Linear(2, 1, bias=False)
     norms = []
@@ -311,6 +448,11 @@ def test_the_learning_rate_rises_and_falls():
     assert rates[25] == pytest.approx(0.1)
     assert 0 < rates[-1] < 0.001
     assert [learning_rate(step, 9, 0.2, 2, "constant") for step in range(9)] == [0.1] + [0.2] * 8
+
+
+def test_an_unknown_schedule_is_no_cosine():
+    with pytest.raises(ValueError, match=r'schedule is "cosine" or "constant", got \'linear\''):
+        learning_rate(0, 9, 0.2, warmup=2, schedule="linear")
 
 
 def test_the_schedule_reaches_the_optimizer():
@@ -358,6 +500,11 @@ def test_a_loss_that_is_not_a_number_names_the_step():
         ({"warmup": 30}, "got warmup 30 of 30 steps"),
         ({"lr": 0.0}, "lr must be positive"),
         ({"lr": math.inf}, "lr must be positive and finite"),
+        ({"lr": "0.1"}, "lr must be a number, got '0.1'"),
+        ({"warmup": None}, "warmup must be a number, got None"),
+        ({"seed": 0.5}, "seed must be a whole number, got 0.5"),
+        ({"weight_decay": -1.0}, r"weight_decay must be at least 0 and finite, got -1\.0"),
+        ({"weight_decay": math.nan}, "weight_decay must be at least 0 and finite, got nan"),
         ({"grad_clip": 0.0}, "grad_clip must be positive or None"),
     ],
 )
