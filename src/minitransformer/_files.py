@@ -6,6 +6,7 @@ The only format is safetensors: a header of JSON and then plain numbers. A pickl
 
 import contextlib
 import os
+import uuid
 from pathlib import Path
 
 from ._needed import needed
@@ -30,7 +31,8 @@ def write_safetensors(path, tensors, metadata=None):
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Two threads may write one file, so the number of the process would not tell them apart.
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
         needed("safetensors.torch", *_NEEDED).save_file(tensors, part, metadata)
@@ -55,9 +57,10 @@ def open_safetensors(path):
         If the file is truncated or is not a safetensors file; the message names it.
     """
     path = Path(path)
+    # First of all: a run that is to write a checkpoint asks for one, and hears at once.
+    library = needed("safetensors", *_NEEDED)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    library = needed("safetensors", *_NEEDED)
     try:
         handle = library.safe_open(path, framework="pt")
     except library.SafetensorError as error:

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -348,6 +349,37 @@ def test_a_folder_is_no_checkpoint_and_nothing_is_trained(tmp_path):
     with pytest.raises(ValueError, match="checkpoint must be a file, got the folder"):
         run(model, checkpoint=tmp_path)
     assert same_state(model, small())
+
+
+def test_without_safetensors_nothing_is_trained(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    model = small()
+    with pytest.raises(ImportError, match="pip install safetensors"):
+        run(model, checkpoint=tmp_path / "run.safetensors")
+    assert same_state(model, small())
+
+
+def test_two_threads_may_write_one_file(tmp_path, monkeypatch):
+    """Each waits until the other has its bytes on disk, so both are under way at once."""
+    both, fsync, path = threading.Barrier(2), os.fsync, tmp_path / "weights.safetensors"
+    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), both.wait(timeout=10)))
+    failed = []
+
+    def write(number):
+        try:
+            write_safetensors(path, {"a": torch.full((3,), number)})
+        except OSError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=write, args=[number]) for number in (1.0, 2.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    with open_safetensors(path) as file:
+        assert file.get_tensor("a")[0] in (1.0, 2.0)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["weights.safetensors"]
 
 
 def test_writing_stops_halfway_and_the_earlier_checkpoint_stays_whole(tmp_path, monkeypatch):
