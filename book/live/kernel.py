@@ -7,6 +7,9 @@ where the tests run it.
 
 import ast
 import builtins
+import contextlib
+import difflib
+import importlib
 import io
 import linecache
 import sys
@@ -21,6 +24,8 @@ AT_ONCE = 100  # messages of text leave as they are printed, later ones after a 
 PAUSE = 0.05  # seconds
 NO_INPUT = "input() does not work on this page: write the value into the cell, as in name = 'Ada'"
 MEMORY = "Python on a page has at most 4 GB of memory, 2 GB for one array, and less on a phone."
+# Modules that are missed on a page, and are there without an installation in Colab.
+COLAB_HAS = {"torch", "torchvision", "transformers", "ipywidgets", "pandas", "scipy", "sklearn"}
 TOO_LARGE = ("array is too big", "Maximum allowed dimension exceeded", "cannot fit 'int'")
 
 
@@ -31,7 +36,7 @@ class Kernel:
     ----------
     send : function (kind, text, about)
         Takes "out" and "error" (text), "svg" (a picture; ``about`` says what it shows), "html", and
-        "traceback" (``about`` names a module that is not there, or is empty).
+        "traceback" (``about`` names a module that is not there but in Colab, or is empty).
     modules : dict of str to sequence of str
         The packages that importing a module loads.
     """
@@ -75,10 +80,13 @@ class Kernel:
         streams = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = self.text.stream("out"), self.text.stream("error")
         try:
+            self._take_show(source)
             self._execute(source)
             self._show_figures()
             return True
         except BaseException as error:  # SystemExit too: a cell must not end the page's Python
+            with contextlib.suppress(Exception):  # what was drawn belongs to this cell
+                self._show_figures()
             self.text.flush()
             self._report(error)
             return False
@@ -94,9 +102,9 @@ class Kernel:
         tree = ast.parse(source, name)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, name, "exec"), self.namespace)
-        if last is not None and not _is_silenced(source, last):
+        if last is not None:
             value = eval(compile(ast.Expression(last.value), name, "eval"), self.namespace)
-            if value is not None:
+            if value is not None and not _is_silenced(source, last):
                 self.display(value)
 
     def display(self, *values, metadata=None, raw=False, **_):
@@ -113,11 +121,21 @@ class Kernel:
             else:
                 self.text.write("out", forms.get("text/plain", repr(value)) + "\n")
 
+    def _take_show(self, source):
+        """Let ``pyplot.show()`` show the figures here, in their place among what is printed."""
+        if "pyplot" in source:
+            with contextlib.suppress(ImportError):  # the cell itself will say so
+                pyplot = importlib.import_module("matplotlib.pyplot")
+                pyplot.show = lambda *_, **__: self._show_figures()  # matplotlib signs a function
+
     def _show_figures(self):
         pyplot = sys.modules.get("matplotlib.pyplot")
-        for figure in map(pyplot.figure, pyplot.get_fignums()) if pyplot else ():
-            self.display({"image/svg+xml": _svg(figure)}, raw=True)
-        if pyplot:
+        if pyplot is None:
+            return
+        try:
+            for figure in map(pyplot.figure, pyplot.get_fignums()):
+                self.display({"image/svg+xml": _svg(figure)}, raw=True)
+        finally:
             pyplot.close("all")
 
     def _report(self, error):
@@ -125,13 +143,16 @@ class Kernel:
         _keep_the_readers(told)
         text = "".join(told.format()).rstrip()
         text = text.replace('File "<cell ', "Cell ").replace('>", ', ", ")
-        self.send("traceback", f"{text}\n{self._hint(error)}".rstrip(), _missing(error))
+        missing = _missing(error)
+        about = missing if missing.partition(".")[0] in COLAB_HAS else ""
+        self.send("traceback", f"{text}\n{self._hint(error)}".rstrip(), about)
 
     def _hint(self, error):
         if isinstance(error, MemoryError) or any(text in str(error) for text in TOO_LARGE):
             return MEMORY
-        if name := _missing(error):
-            return f"The browser has no {name.partition('.')[0]}."
+        if name := _missing(error).partition(".")[0]:
+            near = difflib.get_close_matches(name, self.modules, n=1, cutoff=0.8)
+            return f"The browser has no {name}." + "".join(f" Is it {one}?" for one in near)
         if isinstance(error, NameError) and error.name in self.origins:
             origin = self.origins[error.name]
             return f"Cell {origin} made {error.name}: run that cell again."

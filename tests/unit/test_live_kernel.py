@@ -94,6 +94,39 @@ def test_figures_left_open_appear_under_their_cell(page):
     assert page.run("1;", 5)[0] == []  # they are closed
 
 
+def test_a_semicolon_silences_the_value_and_not_the_work(page):
+    assert page.printed("print('hello');") == "hello\n"
+    assert page.run("x = []\nx.append(3) or x;")[0] == []
+    assert page.printed("x") == "[3]\n"
+
+
+def test_show_puts_each_figure_in_its_place_among_what_is_printed(page):
+    sent, _ = page.run(
+        "from matplotlib import pyplot as plt\nplt.plot([1, 2]); plt.title('first')\nplt.show()\n"
+        "print('between')\nplt.plot([2, 1]); plt.title('second'); plt.show(block=False)\n"
+        "print('after')"
+    )
+    assert [kind for kind, _, _ in sent] == ["svg", "out", "svg", "out"]
+    assert "first" in sent[0][1]
+    assert "first" not in sent[2][1]
+    assert "second" in sent[2][1]
+
+
+def test_a_figure_of_a_cell_that_fails_stays_with_it(page):
+    sent, ok = page.run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\n1 / 0", 4)
+    assert [kind for kind, _, _ in sent] == ["svg", "traceback"]
+    assert not ok
+    assert page.run("print('next')", 5)[0] == [("out", "next\n", "")]
+
+
+def test_a_figure_that_cannot_be_drawn_is_told_once_and_closed(page):
+    code = "import matplotlib.pyplot as plt\nplt.title('$\\\\frac{1$');"
+    sent, ok = page.run(code, 4)
+    assert [kind for kind, _, _ in sent] == ["traceback"]
+    assert not ok
+    assert page.run("1;", 5) == ([], True)
+
+
 def test_a_figure_as_a_value_is_drawn(page):
     sent, _ = page.run("from matplotlib.figure import Figure\nFigure((1, 1))", 2)
     assert [(kind, about) for kind, _, about in sent] == [("svg", "Plot of cell 2")]
@@ -146,9 +179,13 @@ def test_input_is_explained(page):
 
 
 def test_a_module_that_is_not_there_is_named(page):
-    text, missing = page.error("import torchoid.nn")
-    assert missing == "torchoid"
-    assert "The browser has no torchoid." in text
+    text, missing = page.error("import torchvision.models")
+    assert missing == "torchvision"  # Colab has it
+    assert text.endswith("The browser has no torchvision.")
+    text, missing = page.error("import nunpy.linalg")
+    assert missing == ""
+    assert text.endswith("The browser has no nunpy. Is it numpy?")
+    assert page.error("import nothing_here")[0].endswith("The browser has no nothing_here.")
 
 
 @pytest.mark.parametrize("code", ["raise MemoryError", "raise ValueError('array is too big; x')"])
