@@ -19,10 +19,11 @@
     dialog.showModal();
   }
 
-  for (const link of document.querySelectorAll("article a.image-reference"))
-    link.addEventListener("click", (event) => {
-      if (!narrow.matches) return;
-      event.preventDefault();
-      enlarge(link.querySelector("img"));
-    });
+  // On the document: code that runs on the page puts new figures there.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("article a.image-reference");
+    if (!link || !narrow.matches) return;
+    event.preventDefault();
+    enlarge(link.querySelector("img"));
+  });
 }

@@ -5,7 +5,27 @@ import {
   historyKeymap, indentOnInput, indentUnit, indentWithTab, keymap, pythonLanguage, syntaxHighlighting,
 } from "./vendor/codemirror/codemirror.js";
 
-const LEAVE = "Tab indents; Escape, then Tab leaves the editor.";
+const LEAVE = "Once you type, Tab indents; Escape, then Tab leaves the editor.";
+
+// Who only passes through with Tab goes on with Tab: it indents after another key or a click.
+function tabWhereUsed() {
+  let used = false;
+  return [
+    EditorView.domEventHandlers({
+      keydown: ({ key }) => void (used ||= !["Tab", "Shift", "Escape"].includes(key)),
+      pointerdown: () => void (used = true),
+      paste: () => void (used = true),
+      blur: () => void (used = false),
+    }),
+    keymap.of([
+      {
+        key: indentWithTab.key,
+        run: (view) => used && indentWithTab.run(view),
+        shift: (view) => used && indentWithTab.shift(view),
+      },
+    ]),
+  ];
+}
 
 // Sizes are those of the code, so that nothing moves when the editor takes its place.
 const SIZES = ["font-size", "line-height", "padding-block", "padding-inline"];
@@ -32,10 +52,10 @@ export function makeEditor(text, code, name, { changed, run, runAndGoOn }) {
           { key: "Mod-Enter", run: does(run) },
           { key: "Ctrl-Enter", run: does(run) },
           { key: "Shift-Enter", run: does(runAndGoOn) },
-          indentWithTab,
           ...historyKeymap,
           ...defaultKeymap,
         ]),
+        tabWhereUsed(),
         history(),
         drawSelection(),
         bracketMatching(),

@@ -86,7 +86,7 @@ function picture(svg, alt) {
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
   image.alt = alt;
-  return image;
+  return block("a", "image-reference", image); // to be enlarged like the book's own
 }
 
 function leadTo(colab) {

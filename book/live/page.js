@@ -101,19 +101,36 @@ class Page {
     const { cell, target, started } = this.current;
     this.current = undefined;
     cell.output?.end();
-    if (cell === target || !ok) {
-      this.queue.shift();
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      if (cell !== target) target.rests(`Cell ${cell.number} stopped with an error, so this one did not run. Run again goes on without it.`);
-      else target.rests(ok ? `Done in ${seconds} s.` : "Stopped with an error.");
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    if (cell === target) {
+      const without = target.without?.length ? ` Earlier cells that stopped with an error: ${target.without.join(", ")}.` : "";
+      this.leave(target, (ok ? `Done in ${seconds} s.` : "Stopped with an error.") + without);
+      target.without = undefined;
+    } else if (ok) {
+      target.without = target.without?.filter((number) => number !== cell.number);
+    } else if (target.without) {
+      target.without.push(cell.number);
+    } else {
+      target.without = [cell.number]; // the next run goes on, past all that stop
+      this.leave(target, `Cell ${cell.number} stopped with an error, so this one did not run. Run again goes on without it.`);
     }
     this.next();
   }
 
+  leave(target, text) {
+    this.queue.shift();
+    target.rests(text);
+  }
+
   broken(reason) {
+    if (/call stack/i.test(reason)) reason = "the code is nested too deeply";
     this.end(this.worker.ready
       ? `Python broke down (${reason}). The next run starts it anew, the earlier cells first.`
       : `Python could not be loaded (${reason}). Is there a connection? Run tries again.`);
+  }
+
+  isBusy(cell) {
+    return this.queue.includes(cell) || this.current?.cell === cell;
   }
 
   stop(cell) {
@@ -196,9 +213,10 @@ class Cell {
     const text = edited ? this.original : this.before;
     this.before = edited ? this.code : undefined;
     this.editor.replace(text);
+    this.showReset();
+    if (this.page.isBusy(this)) return; // its run goes on, and Stop with it
     if (edited && this.tried !== this.original) this.output.restore();
     this.rests(edited ? "The book's code again." : "Your code again.");
-    this.showReset();
   }
 
   showReset() {

@@ -47,26 +47,32 @@
   }
 
   // Shows the reader's code, and gives the button that brings back the book's: without Python, too.
-  function makeReset(bar, key, edit, status) {
+  function makeReset(bar, key, status) {
     const code = bar.parentElement.querySelector(".cell_input pre");
     const original = [...code.childNodes];
     const reset = document.createElement("button");
-    const show = (edited) => {
-      code.replaceChildren(...(edited ? [edit] : original));
-      reset.textContent = edited ? "Reset" : "Undo reset";
+    const show = () => {
+      const edit = stored(key);
+      code.replaceChildren(...(edit === null ? original : [edit]));
+      reset.textContent = edit === null ? "Undo reset" : "Reset";
       reset.setAttribute("aria-label", `${reset.textContent}, cell ${bar.dataset.number}`);
+      reset.hidden = edit === null && bar.taken === undefined;
+      return edit;
     };
     reset.type = "button";
     reset.className = "live-reset";
     reset.onclick = () => {
-      const edited = stored(key) === null;
-      if (edited) localStorage.setItem(key, edit);
+      const edit = stored(key);
+      if (edit === null) localStorage.setItem(key, bar.taken);
       else localStorage.removeItem(key);
-      bar.taken = edited ? undefined : edit; // for page.js, whose button takes this one's place
-      show(edited);
-      status.textContent = edited ? "Your code again." : "The book's code again.";
+      bar.taken = edit ?? undefined; // page.js, whose button takes this one's place, goes on with it
+      status.textContent = show() === null ? "The book's code again." : "Your code again.";
     };
-    show(true);
+    addEventListener("storage", (event) => {
+      if (page || event.key !== key) return; // then page.js sees to it
+      status.textContent = show() === null ? "" : "Changed in another tab.";
+    });
+    if (show() !== null) status.textContent = "As you left it.";
     return reset;
   }
 
@@ -80,10 +86,6 @@
     status.setAttribute("role", "status");
     run.append(size);
     bar.append(run, makeButton(bar, "Edit", "edit"), status);
-    const key = `${place}#${bar.parentElement.id}`;
-    const edit = stored(key);
-    if (edit === null) continue;
-    status.before(makeReset(bar, key, edit, status));
-    status.textContent = "As you left it.";
+    status.before(makeReset(bar, `${place}#${bar.parentElement.id}`, status));
   }
 })();

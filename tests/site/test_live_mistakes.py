@@ -164,3 +164,44 @@ def test_a_reload_in_the_middle(cell):
     cell.run()
     assert cell.status.inner_text().startswith("Done in")
     assert cell.run_code("print(6 * 7)") == "42"
+
+
+def test_reset_while_a_cell_runs_leaves_its_stop(cell, other):
+    cell.write("print('begun', flush=True)\nwhile True:\n    pass")
+    cell.button.click()
+    cell.output.get_by_text("begun").wait_for()
+    cell.reset.click()
+    assert "tokens = " in cell.code()  # the book's code again
+    assert cell.button.inner_text() == "Stop"
+    assert cell.text() == "begun"
+    cell.button.click()
+    cell.wait("Stopped.")
+    assert other.run_code("print(6 * 7)") == "42"
+
+
+def test_after_one_refusal_a_cell_runs_past_all_that_stop(opened, cell, other):
+    cell.run_code("1 / 0")
+    second = Cell(opened.page, SECOND)
+    second.write("nothing_of_that_name")
+    other.write("print('here')")
+    other.button.click()
+    other.wait("Cell 2 stopped with an error, so this one did not run. Run again goes on")
+    third = Cell(opened.page, SECOND)
+    third.write("another_name")
+    assert other.run() == "here"
+    assert "Earlier cells that stopped with an error: 2" in other.status.inner_text()
+    other.run_code("print('again')")
+    assert "Earlier cells" not in other.status.inner_text()
+    for one in (cell, second, other):
+        one.reset.click()
+
+
+def test_html_from_a_cell_stays_in_its_place(opened, cell):
+    cell.run_code(
+        "class Cover:\n    def _repr_html_(self):\n        return '<div id=cover "
+        'style="position:fixed;inset:0;background:red">over all</div>\'\nCover()'
+    )
+    shown = cell.output.get_by_text("over all").bounding_box()
+    box = cell.output.bounding_box()
+    assert shown["height"] <= box["height"] + 1
+    cell.reset.click()

@@ -178,6 +178,79 @@ def test_two_tabs_show_the_same_code(browser, address):
         assert second.evaluate("writes") == 0
 
 
+def test_a_tab_where_nothing_ran_yet_shows_what_was_written_since(browser, address):
+    with visit(browser, address) as seen:
+        cell = Cell(seen.page, FIRST)
+        cell.run()
+        cell.write("print('one')")
+        second = seen.page.context.new_page()
+        second.goto(address)
+        there = Cell(second, FIRST)
+        as_shown = there.element.locator(".cell_input pre")
+        assert as_shown.inner_text() == "print('one')"
+        cell.write("print('two')")
+        as_shown.filter(has_text="two").wait_for()
+        assert there.status.inner_text() == "Changed in another tab."
+        there.reset.click()
+        there.reset.click()
+        assert as_shown.inner_text() == "print('two')"
+        assert cell.code() == "print('two')"
+        cell.reset.click()
+        as_shown.filter(has_not_text="two").wait_for()
+        assert not there.reset.is_visible()
+
+
+def test_tab_passes_through_cells_that_are_only_passed(browser, address):
+    with visit(browser, address) as seen:
+        page = seen.page
+        cell, second = Cell(page, FIRST), Cell(page, SECOND)
+        cell.run()
+        before = second.code()
+        cell.editor.focus()
+        for _ in range(8):
+            page.keyboard.press("Tab")
+        assert second.code() == before
+        second.editor.focus()
+        page.keyboard.press("Tab")
+        assert second.button.evaluate("button => button === document.activeElement")
+        second.editor.click()
+        page.keyboard.press("Tab")
+        assert second.code() != before
+
+
+def test_a_plot_that_was_drawn_on_the_page_can_be_enlarged(browser, address):
+    with visit(browser, address, size=PHONE) as seen:
+        cell = Cell(seen.page, PLOT)
+        cell.run()
+        cell.output.locator("img").click()
+        assert seen.page.locator("dialog.enlarged img").is_visible()
+        seen.page.get_by_role("button", name="Close").click()
+        assert seen.page.locator("dialog.enlarged").count() == 0
+
+
+def test_on_paper_no_code_is_cut_off(browser, address):
+    with visit(browser, address, size=(718, 900)) as seen:  # A4 with margins of 10 mm
+        page = seen.page
+        cell = Cell(page, FIRST)
+        cell.run()
+        cell.write("print('" + "a long line, and " * 20 + "its end')")
+        scroll_through(page)
+        page.emulate_media(media="print")
+        assert page.locator(".cm-editor").count() > 10
+        wide = page.locator(".cm-line, .cm-content").evaluate_all(
+            "lines => lines.filter((line) => line.scrollWidth > line.clientWidth + 1).length"
+        )
+        assert wide == 0
+        measures = page.locator(".live-editor").first.evaluate(
+            """box => {
+              const text = document.createRange();
+              text.selectNodeContents(box.querySelector(".cm-content"));
+              return [text.getBoundingClientRect().right, box.getBoundingClientRect().right];
+            }"""
+        )
+        assert measures[0] <= measures[1]
+
+
 def test_the_keyboard(browser, address):
     with visit(browser, address) as seen:
         page = seen.page
