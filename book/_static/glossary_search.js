@@ -11,9 +11,13 @@
     splitQuery(text.toLowerCase().replaceAll("-", " ")).map((word) => stemmer.stemWord(word));
   const key = (text) => stems(text).sort().join(" ");
 
+  const plain = { __proto__: null, hasOwnProperty: Object.prototype.hasOwnProperty };
+
   const search = Search._performSearch;
   Search._performSearch = (query, ...rest) => {
     const asked = key(query);
+    // The index is a plain object: "constructor" would be found on all of those.
+    for (const words of [Search._index.terms, Search._index.titleterms]) Object.setPrototypeOf(words, plain);
     const found = terms
       .filter(([, names]) => names.some((name) => key(name) === asked))
       .map(([anchor, names, definition]) => {

@@ -123,6 +123,15 @@ def test_a_query_that_is_no_term_is_searched_as_before(browser, site):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("query", ["constructor", "__proto__", "hasOwnProperty"])
+def test_a_word_that_every_object_of_a_script_has_is_not_found(browser, site, query):
+    with visit(browser, f"{site}/search.html?q={query}") as seen:
+        seen.page.get_by_text("did not match any documents").wait_for()
+        assert seen.page.locator("#search-results .search > li").count() == 0
+        assert seen.complaints == []
+
+
+@pytest.mark.browser
 def test_of_a_page_found_its_own_words_are_shown(browser, site):
     with visit(browser, f"{site}/search.html?q=translation") as seen:
         found = seen.page.locator("#search-results .search > li")
