@@ -13,7 +13,7 @@ PAGE = "404"
 FIND_ROOT = """\
 {
   const { pathname } = location;
-  const folder = pathname.search(/\\/(book|chapters)\\//);
+  const folder = pathname.search(/\\/(book|chapters|slides|_[a-z]+)\\//);
   const base = document.currentScript.previousElementSibling;
   const home = new URL(base.href).pathname;
   if (folder >= 0) base.href = pathname.slice(0, folder + 1);

@@ -2,7 +2,7 @@
 // theme sees to code and tables).
 {
   const boxes = document.querySelectorAll(
-    "article :is(pre, div.math, .pst-scrollable-table-container, .widget-table-box)",
+    "article :is(pre, div.math, .pst-scrollable-table-container, .widget-table-box, .health)",
   );
   const mark = (box) => {
     const rest = box.scrollWidth - box.clientWidth;

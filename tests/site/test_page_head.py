@@ -170,6 +170,8 @@ def _but_the_frame(folder, names):
         ("root", "book/deep/no.html"),
         ("root", "nothing"),
         ("other", "chapters/no.html"),
+        ("other", "slides/no.html"),
+        ("other", "_static/no.css"),
     ],
 )
 def test_a_missing_page_leads_back_from_any_depth(browser, places, place, missing):

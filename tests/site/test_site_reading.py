@@ -171,6 +171,11 @@ def test_what_scrolls_sideways_fades_where_it_goes_on(browser, site):
         assert narrow.first.evaluate(mask) == "none"
 
 
+def test_the_health_of_the_chapters_fades_where_it_goes_on(browser, site):
+    with visit(browser, f"{site}/book/health.html", size=PHONE) as seen:
+        assert seen.page.locator("article .health[data-more-right]").count() == 1
+
+
 def test_a_formula_too_wide_is_reached_by_keyboard(browser, site):
     with visit(browser, f"{site}/chapters/04_scaling.html", size=PHONE) as seen:
         box = seen.page.locator("article div.math").first
