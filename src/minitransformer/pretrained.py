@@ -78,8 +78,9 @@ def load_pretrained(source):
     FileNotFoundError
         If there is no such file or folder.
     ValueError
-        If a file is damaged, a pickle, or of another kind or another model than it says; the
-        message names the file and what is wrong. No model is made from a part of the weights.
+        If a file is damaged, a pickle, of another kind or another model than it says, or of a model
+        with an option that we do not have; the message names the file and what is wrong. No model
+        is made from a part of the weights.
 
     Examples
     --------
