@@ -86,7 +86,8 @@ class KVCache:
         Returns
         -------
         keys, values : tensor, (batch, kv_heads, length + time, d_head)
-            Views into the cache, not copies. No gradient flows through them.
+            Views into the cache, not copies. Where a gradient is asked for, copies: it flows to
+            the new tokens' keys and values and not to those of earlier calls.
 
         Raises
         ------
@@ -103,6 +104,9 @@ class KVCache:
                 "the cache takes keys and values of shape (batch, kv_heads, time, d_head) = "
                 f"{expected}, got key {tuple(key.shape)} and value {tuple(value.shape)}"
             )
+        if torch.is_autocast_enabled(self.keys.device.type):
+            # There, linear maps give one dtype and rotations another, whatever the weights have.
+            key, value = key.to(self.keys.dtype), value.to(self.keys.dtype)
         if key.dtype != self.keys.dtype or value.dtype != self.keys.dtype:
             raise ValueError(
                 f"the cache holds {self.keys.dtype}, got key {key.dtype} and value {value.dtype}"
@@ -117,6 +121,10 @@ class KVCache:
         keys.narrow(2, self.length, time).copy_(key.detach())
         values.narrow(2, self.length, time).copy_(value.detach())
         self._written[layer] = time
+        if torch.is_grad_enabled() and (key.requires_grad or value.requires_grad):
+            # The next layer, or token, writes to the memory that a view would show to backward().
+            past = keys.narrow(2, 0, self.length), values.narrow(2, 0, self.length)
+            return torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
     def advance(self, time):

@@ -130,6 +130,46 @@ def test_a_full_cache_is_left_as_it_was():
     torch.testing.assert_close(logits[:, -1], model(whole)[:, -1])
 
 
+def test_the_tokens_in_the_cache_count_towards_max_length():
+    model = decoder("llama")
+    cache = KVCache.for_model(model, 1, max_length=50)
+    with torch.no_grad():
+        model(tokens_of(1, 39), cache=cache)
+        with pytest.raises(ValueError, match="41 tokens are more than the model's max_length 40"):
+            model(tokens_of(1, 2), cache=cache)
+        assert model(tokens_of(1, 1), cache=cache).shape == (1, 1, 13)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_gradients_reach_what_a_call_reads_and_end_at_the_cache(name):
+    """Two layers: the second writes while the first one's keys are still needed for backward()."""
+    model, tokens = decoder(name), tokens_of(2, 5)
+    model(tokens).sum().backward()
+    expected = {name: parameter.grad for name, parameter in model.named_parameters()}
+    model.zero_grad()
+    cache = KVCache.for_model(model, 2)
+    first = model(tokens, cache=cache)
+    assert not cache.keys.requires_grad
+    assert not cache.values.requires_grad
+    second = model(tokens_of(2, 3), cache=cache)
+    first.sum().backward()
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(parameter.grad, expected[name])
+    second.sum().backward()  # it would go through the first call's graph, which is gone by now
+    weight = model.blocks[0].attn.qkv_proj.weight
+    assert not torch.allclose(weight.grad, expected["blocks.0.attn.qkv_proj.weight"])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_autocast_goes_with_a_cache(name, dtype):
+    model, tokens = decoder(name).float(), tokens_of(2, 4)
+    with torch.autocast("cpu", dtype):
+        expected = generate(model, tokens, 20, use_cache=False)
+        assert torch.equal(generate(model, tokens, 20), expected)
+    assert len(expected[:, 4:].unique()) > 2
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 @given(cuts=st.lists(st.integers(1, 10), max_size=5))
 @settings(max_examples=10, deadline=None)
