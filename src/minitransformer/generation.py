@@ -1,4 +1,4 @@
-"""Writing text token by token: sampling, and the loop around it.
+"""Writing text token by token: the loop around `sample`.
 
 With the `KVCache` a step costs one token's work, and not all of the text's again.
 """
@@ -12,6 +12,7 @@ from torch import nn
 
 from .cache import KVCache
 from .models import check_key_mask, check_tokens
+from .sampling import check_choice, sample, top_k_logits, top_p_logits
 
 __all__ = [
     "KVCache",
@@ -22,79 +23,6 @@ __all__ = [
     "top_k_logits",
     "top_p_logits",
 ]
-
-
-def top_k_logits(logits, k):
-    """Keep the ``k`` largest logits of each row; the rest becomes -infinity.
-
-    >>> top_k_logits(torch.tensor([1.0, 3.0, 2.0]), 2)
-    tensor([-inf, 3., 2.])
-
-    Source: Fan et al. 2018, "Hierarchical neural story generation", section 5.4.
-    """
-    _check_top_k(k)
-    values, indices = logits.topk(min(k, logits.shape[-1]))
-    return torch.full_like(logits, float("-inf")).scatter(-1, indices, values)
-
-
-def top_p_logits(logits, p):
-    """Keep the fewest tokens whose probabilities reach ``p`` together, the likeliest first.
-
-    >>> top_p_logits(torch.log(torch.tensor([0.2, 0.5, 0.3])), 0.6).exp()
-    tensor([0.0000, 0.5000, 0.3000])
-
-    Source: Holtzman et al. 2019, "The curious case of neural text degeneration", section 3.1.
-    """
-    _check_top_p(p)
-    ordered, indices = logits.sort(descending=True, dim=-1)
-    probabilities = ordered.softmax(-1)
-    reached_before = probabilities.cumsum(-1) - probabilities >= p
-    return torch.full_like(logits, float("-inf")).scatter(
-        -1, indices, ordered.masked_fill(reached_before, float("-inf"))
-    )
-
-
-def sample(logits, *, temperature=0.0, top_k=None, top_p=None, generator=None):
-    """Choose the next token of each text.
-
-    Parameters
-    ----------
-    logits : tensor, (batch, vocab)
-    temperature : float
-        0 takes the likeliest token; otherwise the logits are divided by it before the softmax.
-    top_k : int, optional
-        Draw from the k likeliest tokens alone.
-    top_p : float, optional
-        Draw from the fewest tokens that together reach this probability, after ``top_k``.
-    generator : torch.Generator, optional
-        Makes the draw repeatable.
-
-    Returns
-    -------
-    tensor of int64, (batch,)
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range, the logits hold NaN, or ``top_k`` or ``top_p`` is given
-        at temperature 0, where they change nothing.
-
-    Examples
-    --------
-    >>> sample(torch.tensor([[0.0, 2.0, 1.0]]))
-    tensor([1])
-    """
-    _check_choice(temperature, top_k, top_p)
-    if torch.isnan(logits).any():
-        raise ValueError("the logits hold NaN: there is no next token to choose")
-    if temperature == 0:
-        return logits.argmax(-1)
-    logits = logits.float() / temperature
-    if top_k is not None:
-        logits = top_k_logits(logits, top_k)
-    if top_p is not None:
-        logits = top_p_logits(logits, top_p)
-    return torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
 
 
 def generate(model, tokens, max_new_tokens, **options):
@@ -192,7 +120,7 @@ def stream(
     """
     _check_prompt(model, tokens, max_new_tokens, key_mask)
     _check_source(model, tokens, source, source_mask)
-    _check_choice(temperature, top_k, top_p)
+    check_choice(temperature, top_k, top_p)
     stop_tokens = [int(token) for token in stop_tokens]
     if pad_token is None and stop_tokens:
         pad_token = stop_tokens[0]
@@ -305,24 +233,3 @@ def _check_source(model, tokens, source, source_mask):
         raise ValueError(f"there are {len(tokens)} texts, but {len(source)} sources")
     if source_mask is not None:
         check_key_mask("source_mask", source_mask, source.shape)
-
-
-def _check_choice(temperature, top_k, top_p):
-    if not 0 <= temperature < float("inf"):
-        raise ValueError(f"temperature must be 0 or a positive number, got {temperature!r}")
-    if temperature == 0 and (top_k is not None or top_p is not None):
-        raise ValueError("top_k and top_p change nothing at temperature 0; give a temperature")
-    if top_k is not None:
-        _check_top_k(top_k)
-    if top_p is not None:
-        _check_top_p(top_p)
-
-
-def _check_top_k(k):
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ValueError(f"top_k must be a positive whole number, got {k!r}")
-
-
-def _check_top_p(p):
-    if not 0 < p <= 1:
-        raise ValueError(f"top_p must be above 0 and at most 1, got {p!r}")

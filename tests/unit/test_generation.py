@@ -1,6 +1,7 @@
 """The cache, sampling and the loop: cached = uncached, in pieces = at once, padded = alone."""
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -224,6 +225,35 @@ def test_top_k_and_top_p_equal_those_of_transformers():
     assert torch.equal(top_p_logits(logits, 0.6), expected)
 
 
+def test_top_p_counts_the_tail_of_a_large_vocabulary():
+    """The sums of 49,152 probabilities in float32 reach 1 long before the last of them."""
+    process = pytest.importorskip("transformers", reason="the test extra brings it")
+    logits = 5 * torch.randn(4, 49_152, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(top_p_logits(logits, 1.0), logits)
+    assert torch.equal(process.TopPLogitsWarper(1.0)(None, logits), logits)
+    for p in (0.9, 0.999, 0.9999):
+        sums = logits.double().softmax(-1).sort(descending=True).values.cumsum(-1)
+        exact = (sums < p).sum(-1) + 1
+        assert (top_p_logits(logits, p).isfinite().sum(-1) == exact).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_logits_are_sampled_as_in_float32(dtype):
+    logits = 3 * torch.randn(20_000, 50, generator=torch.Generator().manual_seed(0)).to(dtype)
+    draws = [
+        sample(given, temperature=0.7, generator=torch.Generator().manual_seed(1))
+        for given in (logits, logits.float())
+    ]
+    assert torch.equal(*draws)
+
+
+@pytest.mark.parametrize("temperature", [1e-40, 1e-320, 5e-324, torch.finfo(torch.float32).tiny])
+@pytest.mark.parametrize("choice", [{}, {"top_k": 3}, {"top_p": 0.9}])
+def test_a_tiny_temperature_takes_the_likeliest(temperature, choice):
+    logits = 40 * torch.randn(20, 9, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(sample(logits, temperature=temperature, **choice), logits.argmax(-1))
+
+
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
 def test_samples_follow_the_probabilities(temperature):
     logits = torch.tensor([[0.0, 1.0, -1.0, 0.5]])
@@ -264,9 +294,29 @@ def test_sampling_errors_are_clear(options, words):
         sample(torch.zeros(2, 5), **options)
 
 
-def test_nan_logits_are_an_error():
-    with pytest.raises(ValueError, match="NaN"):
-        sample(torch.tensor([[0.0, float("nan")]]))
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("row", [[0.0, math.nan], [0.0, math.inf], [-math.inf, -math.inf]])
+def test_logits_without_a_next_token_are_an_error(row, temperature):
+    with pytest.raises(ValueError, match=r"NaN or \+infinity, or -infinity alone"):
+        sample(torch.tensor([[0.0, 1.0], row]), temperature=temperature)
+
+
+def test_logits_of_minus_infinity_are_never_drawn():
+    logits = torch.tensor([[-math.inf, 0.0, -math.inf, 0.0]]).expand(500, 4)
+    assert set(sample(logits, temperature=1e30).tolist()) == {1, 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"temperature": "1"}, "temperature must be a number, got '1'"),
+        ({"temperature": None}, "temperature must be a number, got None"),
+        ({"temperature": 1.0, "top_p": "0.9"}, "top_p must be a number, got '0.9'"),
+    ],
+)
+def test_what_is_no_number_is_named(options, words):
+    with pytest.raises(TypeError, match=words):
+        sample(torch.zeros(2, 5), **options)
 
 
 # --- the loop ----------------------------------------------------------------------------------
