@@ -5,6 +5,7 @@ With the `KVCache` a step costs one token's work, and not all of the text's agai
 
 from contextlib import contextmanager
 from functools import partial
+from operator import index
 
 import torch
 import torch.nn.functional as F
@@ -121,9 +122,7 @@ def stream(
     _check_prompt(model, tokens, max_new_tokens, key_mask)
     _check_source(model, tokens, source, source_mask)
     check_choice(temperature, top_k, top_p)
-    stop_tokens = [int(token) for token in stop_tokens]
-    if pad_token is None and stop_tokens:
-        pad_token = stop_tokens[0]
+    stop_tokens, pad_token = _check_stops(model, stop_tokens, pad_token)
     choose = partial(sample, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
     read = _Reader(model, tokens.shape, max_new_tokens, use_cache, key_mask, source, source_mask)
     return _steps(model, read, choose, tokens, max_new_tokens, stop_tokens, pad_token)
@@ -137,7 +136,7 @@ class _Reader:
         self.decoder = model if source is None else model.decoder
         self.inputs = {} if source is None else {"memory_mask": source_mask}
         batch, time = shape
-        room = time + max_new_tokens - 1  # the last new token is never read
+        room = max(1, time + max_new_tokens - 1)  # the last new token is never read
         self.cache = KVCache.for_model(self.decoder, batch, room) if use_cache else None
         padded = key_mask is not None and not key_mask.all()
         self.key_mask = key_mask if padded else None  # without one, attention is plainly causal
@@ -178,26 +177,62 @@ def _fastest_products(new, weight):
         torch.backends.mkldnn.enabled = True
 
 
+@contextmanager
+def _evaluation(model):
+    """A model in training is put into evaluation for one step; then each part is as it was.
+
+    For one step, and not for all of them: between two steps other code runs, another stream of the
+    same model perhaps, and its parts must have their own modes then.
+    """
+    if not model.training:
+        yield
+        return
+    modes = [(part, part.training) for part in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
 def _steps(model, read, choose, unread, max_new_tokens, stop_tokens, pad_token):
-    """The loop itself; a model in training is put into evaluation for as long as it runs."""
     stopped = torch.zeros(len(unread), dtype=torch.bool, device=unread.device)
     stop_tokens = torch.tensor(stop_tokens, dtype=unread.dtype, device=unread.device)
-    was_training = model.training
-    if was_training:
-        model.eval()
+    for _ in range(max_new_tokens):
+        with _evaluation(model):
+            logits = read(unread)
+        token = choose(logits)
+        if len(stop_tokens):
+            token = torch.where(stopped, pad_token, token)
+            stopped |= torch.isin(token, stop_tokens)
+        yield token
+        if len(stop_tokens) and stopped.all():
+            return
+        unread = token[:, None]
+
+
+def _check_stops(model, stop_tokens, pad_token):
+    """The stop tokens as a list of int, and the token that follows them, or None without any."""
     try:
-        for _ in range(max_new_tokens):
-            token = choose(read(unread))
-            if len(stop_tokens):
-                token = torch.where(stopped, pad_token, token)
-                stopped |= torch.isin(token, stop_tokens)
-            yield token
-            if len(stop_tokens) and stopped.all():
-                return
-            unread = token[:, None]
-    finally:
-        if was_training:
-            model.train()
+        stop_tokens = list(stop_tokens)
+    except TypeError:
+        raise TypeError(f"stop_tokens must be a collection of int, got {stop_tokens!r}") from None
+    stop_tokens = [_check_token("stop_tokens", token, model) for token in stop_tokens]
+    if pad_token is not None:
+        return stop_tokens, _check_token("pad_token", pad_token, model)
+    return stop_tokens, stop_tokens[0] if stop_tokens else None
+
+
+def _check_token(name, token, model):
+    try:
+        token = index(token)
+    except TypeError:
+        raise TypeError(f"{name} takes whole numbers, got {token!r}") from None
+    highest = model.config.vocab_size - 1
+    if not 0 <= token <= highest:
+        raise ValueError(f"{name} must run from 0 to {highest}, got {token}")
+    return token
 
 
 def _check_prompt(model, tokens, max_new_tokens, key_mask):
@@ -229,6 +264,11 @@ def _check_source(model, tokens, source, source_mask):
     if source is None:
         return
     check_tokens("source", source, model.config)
+    if source.shape[1] > model.config.max_length:
+        raise ValueError(
+            f"the source has {source.shape[1]} tokens, more than the model's max_length "
+            f"{model.config.max_length}"
+        )
     if len(source) != len(tokens):
         raise ValueError(f"there are {len(tokens)} texts, but {len(source)} sources")
     if source_mask is not None:

@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -379,6 +380,15 @@ def test_the_stop_token_pads_where_no_other_is_given():
     assert generate(model, tokens, 3, stop_tokens=[stop])[0, 4:].tolist() == [stop] * 3
 
 
+@pytest.mark.parametrize("kind", [tuple, set, iter, torch.tensor, np.array])
+def test_stop_tokens_may_come_in_any_collection(kind):
+    model, tokens = decoder("post"), tokens_of(2, 4)
+    expected = generate(model, tokens, 9, stop_tokens=[3, 5], pad_token=9)
+    stopped = generate(model, tokens, 9, stop_tokens=kind([3, 5]), pad_token=np.int64(9))
+    assert torch.equal(stopped, expected)
+    assert stopped.dtype == torch.int64
+
+
 def test_streaming_gives_the_same_tokens_one_by_one():
     model, tokens = decoder("llama"), tokens_of(2, 4)
     parts = list(stream(model, tokens, 5))
@@ -418,24 +428,56 @@ def test_encoder_decoder_generates_from_its_source():
     assert not torch.equal(other, expected)
 
 
-def test_generation_is_in_evaluation_and_gives_the_mode_back():
+def test_the_source_is_encoded_once():
+    model, encoded = EncoderDecoder(Config(**SIZES)).eval(), []
+    model.encoder.register_forward_hook(lambda *_: encoded.append(1))
+    generate(model, FOUR, 5, source=FOUR)
+    assert encoded == [1]
+
+
+def in_training():
     torch.manual_seed(0)
-    model = Decoder(Config.gpt2(**SIZES, dropout=0.5)).train()
-    tokens = tokens_of(2, 4)
+    return Decoder(Config.gpt2(**SIZES, dropout=0.5)).train()
+
+
+def modes(model):
+    return {name: part.training for name, part in model.named_modules()}
+
+
+def test_generation_is_in_evaluation_and_gives_every_part_its_mode_back():
+    model, tokens, seen = in_training(), tokens_of(2, 4), []
+    model.blocks[1].eval()
+    before = modes(model)
+    model.blocks[0].register_forward_hook(lambda part, *_: seen.append(part.training))
     assert torch.equal(generate(model, tokens, 9), generate(model, tokens, 9))
-    assert model.training
-    assert model.blocks[0].training
-    steps = stream(model, tokens, 9)
-    next(steps)
-    assert not model.training
-    steps.close()
-    assert model.training
+    assert seen == [False] * 18
+    assert modes(model) == before
+
+    def fail(tensor, hook):
+        raise RuntimeError("in the middle")
+
+    failing = hooked(model, [("blocks.1.hook_resid_post", fail)])
+    with pytest.raises(RuntimeError, match="in the middle"), failing:
+        generate(model, tokens, 9)
+    assert modes(model) == before
+
+
+def test_two_streams_of_one_model_do_not_disturb_each_other():
+    model, tokens = in_training(), tokens_of(2, 4)
+    expected = generate(model, tokens, 9)[:, 4:]
+    first, second = stream(model, tokens, 9), stream(model, tokens, 9)
+    parts = [next(first), next(second)][1:]
+    first.close()
+    parts += list(second)
+    assert torch.equal(torch.stack(parts, dim=1), expected)
+    assert all(modes(model).values())
 
 
 def test_the_cache_of_a_run_is_no_longer_than_it_needs():
     model = decoder("gpt2")
     assert generate(model, tokens_of(1, 30), 10).shape == (1, 40)  # just max_length
     assert torch.equal(generate(model, tokens_of(1, 5), 0), tokens_of(1, 5))
+    assert torch.equal(generate(model, tokens_of(1, 1), 0), tokens_of(1, 1))
 
 
 def test_the_layout_for_decoding_changes_no_token_and_no_value():
@@ -521,6 +563,14 @@ FOUR = tokens_of(2, 4)
         ({"key_mask": torch.tensor([[True] * 3 + [False]] * 2)}, ValueError, "on the left"),
         ({"key_mask": torch.tensor([[True, False, True, True]] * 2)}, ValueError, "on the left"),
         ({"temperature": -1.0}, ValueError, "temperature"),
+        ({"temperature": "1"}, TypeError, "temperature must be a number, got '1'"),
+        ({"pad_token": 13}, ValueError, "pad_token must run from 0 to 12, got 13"),
+        ({"pad_token": -1}, ValueError, "pad_token must run from 0 to 12, got -1"),
+        ({"pad_token": 1.5}, TypeError, "pad_token takes whole numbers, got 1.5"),
+        ({"stop_tokens": 3}, TypeError, "stop_tokens must be a collection of int, got 3"),
+        ({"stop_tokens": "3"}, TypeError, "stop_tokens takes whole numbers, got '3'"),
+        ({"stop_tokens": [1, 2.7]}, TypeError, "stop_tokens takes whole numbers, got 2.7"),
+        ({"stop_tokens": [1, 13]}, ValueError, "stop_tokens must run from 0 to 12, got 13"),
         ({"source": FOUR}, ValueError, "Decoder reads no source"),
     ],
 )
@@ -536,6 +586,7 @@ def test_generation_errors_come_at_once(options, error, words):
         ({}, "EncoderDecoder reads a source"),
         ({"source": FOUR + 13}, "source must run from 0 to 12"),
         ({"source": FOUR[:1]}, "2 texts, but 1 sources"),
+        ({"source": tokens_of(2, 41)}, "source has 41 tokens, more than .* max_length 40"),
         ({"source": FOUR, "source_mask": torch.ones(2, 5).bool()}, r"source_mask .* \(2, 5\)"),
     ],
 )
