@@ -97,7 +97,7 @@ WINDOW = (
         lambda n_tokens, window: sum(min(i, window) for i in range(int(n_tokens))),
     ),
     Misconception(
-        "Your window holds one token too few: it counts the query itself among the `window` "
+        "Your window holds one token too few: it counts the query itself among the window "
         "tokens, which stand before it.",
         lambda n_tokens, window: _in_window(n_tokens, max(window - 1, 0)),
     ),
@@ -260,7 +260,7 @@ MOVED = (
         lambda n_queries, n_keys, d, rows: 2 * (n_queries + n_keys * ceil(n_queries / rows)),
     ),
     Misconception(
-        "You cut the keys into tiles of `rows`, not the queries.",
+        "You cut the keys, not the queries, into tiles of so many rows.",
         lambda n_queries, n_keys, d, rows: 2 * d * (n_keys + n_queries * ceil(n_keys / rows)),
     ),
 )
@@ -329,7 +329,7 @@ EXERCISES = (
         EXPONENT,
     ),
     Exercise(
-        "how many scores count when each query sees itself and at most `window` tokens before it.",
+        "how many scores count when each query sees itself and at most window tokens before it.",
         window_scores,
         WINDOWS,
         WINDOW,

@@ -125,11 +125,13 @@ JOINING = (
         lambda patches, columns: join_patches(patches, patches.shape[-2] // columns),
     ),
     Misconception(
-        "The patches stand in one column, one below the other. Put `columns` of them side by side.",
+        "The patches stand in one column, one below the other. Put as many side by side as "
+        "columns says.",
         lambda patches, columns: patches.reshape(*patches.shape[:-2], -1, _side(patches)),
     ),
     Misconception(
-        "The patches stand in one line, all side by side. After `columns` of them comes the next.",
+        "The patches stand in one line, all side by side. After as many as columns says comes "
+        "the next.",
         lambda patches, columns: join_patches(patches, patches.shape[-2]),
     ),
 )
@@ -297,14 +299,15 @@ MAPS = (
 
 EXERCISES = (
     Exercise(
-        "square patches of `size` pixels a side, row by row, each a vector of its pixels, row by "
+        "square patches, size pixels a side, row by row, each a vector of its pixels, row by "
         "row: (..., patch, size²).",
         cut_patches,
         IMAGES,
         CUTTING,
     ),
     Exercise(
-        "the images that the patches were cut from, `columns` patches side by side. It undoes "
+        "the images that the patches were cut from, as many side by side as columns says. It "
+        "undoes "
         "cut_patches.",
         join_patches,
         ROWS,
