@@ -64,7 +64,7 @@ const ATTENTION = {
     "what the heads found.",
   table: ({ weights, mask }, n) => ({
     caption: `Whom ${quoted(n.token)} reads: its weights`,
-    head: columns("key", ...weights.map((_, h) => `head ${h + 1}`)),
+    head: columns("key", ...weights.map((_, h) => `head ${h}`)),
     rows: n.tokens.map((token, j) => [
       heading(token, "row", { kind: "key", followed: j === n.i }),
       ...weights.map((head) =>
@@ -79,7 +79,7 @@ const ATTENTION = {
     const most = weights.map((head, h) => {
       const largest = Math.max(...head[n.i]);
       const token = n.tokens[head[n.i].indexOf(largest)];
-      return `head ${h + 1} on ${quoted(token)} (${fixed(largest, 2)})`;
+      return `head ${h} on ${quoted(token)} (${fixed(largest, 2)})`;
     });
     return `Largest weights: ${listing(most)}. Length of what is found: ${fixed(size(rows[n.i]))}.`;
   },
