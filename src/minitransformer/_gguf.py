@@ -125,9 +125,8 @@ class GGUF:
     def _locate(self, infos):
         """Where the data begin, and that each tensor's lie inside the file."""
         alignment = self.metadata.get("general.alignment", 32)
-        # A multiple of 8 by the specification, a power of two by llama.cpp. True is an int, too.
-        whole = isinstance(alignment, int) and not isinstance(alignment, bool)
-        if not whole or alignment < 8 or alignment & (alignment - 1):
+        # A multiple of 8 by the specification, a power of two by llama.cpp. True would count as 1.
+        if not isinstance(alignment, int) or alignment < 8 or alignment & (alignment - 1):
             raise self._error(
                 f"general.alignment must be a power of two and at least 8, got {alignment!r}"
             )
