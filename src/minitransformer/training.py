@@ -169,8 +169,7 @@ def fit(
         "seed": seed,
         "watch_every": watch_every,
     }
-    settings = {name: _plain(value) for name, value in settings.items()}
-    _check_settings(settings | {"checkpoint_every": _plain(checkpoint_every)})
+    settings = _check_settings(settings, checkpoint_every)
     optimizer = _adamw(model, settings["lr"], settings["weight_decay"])
     history = History()
     if checkpoint is not None:
@@ -199,17 +198,10 @@ def _plain(value):
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _check_settings(settings):
-    for name, value in settings.items():
-        if name == "schedule" or (name == "grad_clip" and value is None):
-            continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"{name} must be a number, got {value!r}")
-    for name in ("steps", "watch_every", "checkpoint_every"):
-        if not isinstance(settings[name], int) or settings[name] < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {settings[name]!r}")
-    if not isinstance(settings["seed"], int):
-        raise ValueError(f"seed must be a whole number, got {settings['seed']!r}")
+def _check_settings(settings, checkpoint_every):
+    """The settings in Python's own numbers; an error names the one that makes no sense."""
+    settings = {name: _plain(value) for name, value in settings.items()}
+    _check_numbers(settings | {"checkpoint_every": _plain(checkpoint_every)})
     _check_schedule(settings["schedule"])
     if not 0 <= settings["warmup"] < settings["steps"]:
         raise ValueError(
@@ -224,6 +216,20 @@ def _check_settings(settings):
         )
     if settings["grad_clip"] is not None and not settings["grad_clip"] > 0:
         raise ValueError(f"grad_clip must be positive or None, got {settings['grad_clip']}")
+    return settings
+
+
+def _check_numbers(settings):
+    for name, value in settings.items():
+        if name == "schedule" or (name == "grad_clip" and value is None):
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"{name} must be a number, got {value!r}")
+    for name in ("steps", "watch_every", "checkpoint_every"):
+        if not isinstance(settings[name], int) or settings[name] < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {settings[name]!r}")
+    if not isinstance(settings["seed"], int):
+        raise ValueError(f"seed must be a whole number, got {settings['seed']!r}")
 
 
 def _adamw(model, lr, weight_decay):
