@@ -5,113 +5,80 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as bench
+from benchmarks.bars import Reading
 
-SPEEDS = {"ours": 12.0, "generate": 9.0, "bare loop": 10.0}
+HELD = {
+    "attention": Reading("attention", 0.9, 1.0),
+    "pretrained": Reading("decoding", 1.2, 1.1, at_least=True),
+    "training_step": Reading("training step", 1.0, 1.0),
+}
 
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run fakes of the benchmarks: what the first and the second measurement give may differ."""
+    """Run fakes of the benchmarks: each prints a table and gives its readings, one list a time.
 
-    def run(wanted=(), **changes):
-        measured = {
-            "table": [
-                [("in training", 9.0, 10.0), ("for inference", 1.0, 1.0), ("else", 9.0, 1.0)]
-            ],
-            "decoding": [{"float32": SPEEDS, "bfloat16": SPEEDS}],
-            "loading": [(2.0, 110, 100)],
-            "cache_bytes": [(46080.0, 46080)],
-            "step": [0.95],
-        } | changes
-        calls = dict.fromkeys(measured, 0)
+    The status, what was printed, and how often each was measured.
+    """
 
-        def measure(name):
-            values = measured[name]
-            calls[name] += 1
-            return values[min(calls[name], len(values)) - 1]
+    def run(wanted=(), **readings):
+        times = dict.fromkeys(HELD, 0)
+
+        def main(name):
+            print("the table of", name)
+            times[name] += 1
+            return readings.get(name, [[HELD[name]]] * 2)[times[name] - 1]
 
         fakes = {
-            "attention": SimpleNamespace(table=lambda: measure("table")),
-            "pretrained": SimpleNamespace(
-                decoding=lambda: measure("decoding"),
-                loading=lambda: measure("loading"),
-                cache_bytes=lambda: measure("cache_bytes"),
-            ),
-            "training_step": SimpleNamespace(main=lambda: measure("step")),
+            f"benchmarks.bench_{name}": SimpleNamespace(main=lambda name=name: main(name))
+            for name in HELD
         }
-        fakes["attention"].main = lambda: print("table", fakes["attention"].table())
-        parts = fakes["pretrained"]
-        parts.main = lambda: print(parts.decoding(), parts.loading(), parts.cache_bytes())
-        monkeypatch.setattr(
-            bench.importlib,
-            "import_module",
-            lambda name: fakes[name.removeprefix("benchmarks.bench_")],
-        )
+        monkeypatch.setattr(bench.importlib, "import_module", fakes.__getitem__)
         status = bench.main(list(wanted))
-        return status, capsys.readouterr().out, calls
+        return status, capsys.readouterr().out, times
 
     return run
 
 
-def test_every_benchmark_has_its_bars():
-    assert sorted(bench.READERS) == bench.names()
+def test_the_fakes_stand_for_all_benchmarks():
+    assert sorted(HELD) == bench.names()
 
 
 def test_held_bars_are_measured_once_and_end_well(run):
-    status, out, calls = run()
+    status, out, times = run()
     assert status == 0
     assert out.endswith("Every bar is held.\n")
-    assert "table [('in training'" in out, "the benchmark's own table is printed"
-    assert set(calls.values()) == {1}
+    assert "the table of attention" in out
+    assert set(times.values()) == {1}
 
 
-SLOW = {"ours": 10.9, "generate": 9.0, "bare loop": 10.0}
-MISSES = {
-    "attention in training": {"table": [[("in training", 10.1, 10.0)]]},
-    "attention for inference": {"table": [[("for inference", 10.1, 10.0)]]},
-    "decoding in float32": {"decoding": [{"float32": SLOW, "bfloat16": SPEEDS}]},
-    "decoding in bfloat16": {"decoding": [{"float32": SPEEDS, "bfloat16": SLOW}]},
-    "seconds of a later load": {"loading": [(3.1, 110, 100)]},
-    "peak memory": {"loading": [(2.0, 121, 100)]},
-    "bytes a token": {"cache_bytes": [(46079.0, 46080)]},
-    "training step": {"step": [1.001]},
-}
-
-
-@pytest.mark.parametrize("what", MISSES)
-def test_a_missed_bar_is_named_and_fails_the_run(run, what):
-    status, out, calls = run(**MISSES[what])
+@pytest.mark.parametrize("value", [1.001, 1.5, float("nan")])
+def test_a_missed_bar_is_named_and_fails_the_run(run, value):
+    slow = [HELD["attention"], Reading("with gradients", value, 1.0)]
+    status, out, times = run(attention=[slow, slow])
     assert status == 1
-    _, _, end = out.partition("Missed bars:\n")
-    assert what in end
-    assert len(end.splitlines()) == 1
-    assert calls[next(iter(MISSES[what]))] == 2
-
-
-def test_all_missed_bars_are_named(run):
-    _, out, _ = run(step=[1.5], loading=[(4.0, 130, 100)])
-    end = out.partition("Missed bars:\n")[2]
-    assert "training step, ours / the faster other: 1.5, at most 1" in end
-    assert len(end.splitlines()) == 3
-
-
-def test_a_bar_missed_in_the_first_measurement_may_be_held_in_the_second(run):
-    slow = {"float32": SLOW, "bfloat16": SPEEDS}
-    status, out, calls = run(decoding=[slow, {"float32": SPEEDS, "bfloat16": SLOW}])
-    assert status == 0, "of each bar the better value counts"
-    assert calls["decoding"] == 2
-    assert calls["table"] == calls["step"] == 1, "the others are not measured again"
+    assert out.endswith(f"Missed bars:\n  with gradients: {value:.4g}, at most 1\n")
+    assert times == {"attention": 2, "pretrained": 1, "training_step": 1}
     assert "measured once more" in out
 
 
-def test_a_number_that_is_none_holds_no_bar(run):
-    status, _, _ = run(step=[float("nan")])
+def test_a_speed_is_to_reach_its_bar(run):
+    slow = Reading("decoding", 1.09, 1.1, at_least=True)
+    status, out, _ = run(pretrained=[[slow], [slow]])
     assert status == 1
+    assert out.endswith("Missed bars:\n  decoding: 1.09, at least 1.1\n")
+
+
+def test_of_each_bar_the_better_of_two_values_counts(run):
+    slow, quick = Reading("time", 1.1, 1.0), Reading("time", 0.9, 1.0)
+    few, many = (Reading("speed", value, 1.1, at_least=True) for value in (1.0, 1.3))
+    assert run(pretrained=[[slow, many], [quick, few]])[0] == 0
+    assert run(pretrained=[[slow, few], [slow, many]])[0] == 1
 
 
 def test_only_the_benchmarks_that_are_named_run_and_unknown_ones_are_refused(run):
-    status, _, calls = run(["training_step"])
+    status, _, times = run(["training_step"])
     assert status == 0
-    assert [name for name, times in calls.items() if times] == ["step"]
+    assert times == {"attention": 0, "pretrained": 0, "training_step": 1}
     with pytest.raises(SystemExit, match="no benchmark typo; there are attention, pretrained"):
         run(["typo"])
