@@ -55,6 +55,12 @@ def _check_leading(query, key, value, shapes):
         ) from None
 
 
+def in_autocast(tensor):
+    """Whether autocast is on where this tensor is; some devices, as "meta", have none to ask."""
+    device = tensor.device.type
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+
+
 def check_tokens(name, x, weight):
     """Raise an error unless ``x`` is (batch, time, width) and fits ``weight`` (rows, width)."""
     if not isinstance(x, torch.Tensor):
@@ -64,8 +70,8 @@ def check_tokens(name, x, weight):
             f"{name} must have shape (batch, time, {weight.shape[-1]}), got {tuple(x.shape)}"
         )
     if x.dtype != weight.dtype:
-        autocast = torch.is_autocast_enabled(x.device.type)  # then it brings both to one dtype
-        if not autocast or not x.is_floating_point():
+        # Autocast brings both to one dtype.
+        if not in_autocast(x) or not x.is_floating_point():
             raise TypeError(f"{name} has dtype {x.dtype}, but the weights {weight.dtype}")
     if x.device != weight.device:
         raise ValueError(f"{name} is on {x.device}, but the weights on {weight.device}")

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 import torch
 import torch.nn.functional as F
 
-from ._attention_inputs import join_masks, place_mask
+from ._attention_inputs import in_autocast, join_masks, place_mask
 
 # Since 2.5 the kernel gives 0 to a query whose keys are all masked, before that NaN.
 _KERNEL_ZEROES_EMPTY_ROWS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 5)
@@ -185,17 +185,16 @@ def _kernel_rounds(mask, query):
     """Whether the kernel, which takes a float mask in the dtype of the query, would change it."""
     if mask.dtype == torch.bool:
         return False
-    device = query.device.type
-    autocast = torch.is_autocast_enabled(device)
-    dtype = torch.get_autocast_dtype(device) if autocast else query.dtype
+    dtype = query.dtype
+    if in_autocast(query):
+        dtype = torch.get_autocast_dtype(query.device.type)
     return torch.promote_types(mask.dtype, dtype) != dtype
 
 
 def _without_autocast(tensor):
     """Where autocast, if it is on, does not take products down to half precision."""
-    device = tensor.device.type
-    if torch.is_autocast_enabled(device):
-        return torch.autocast(device, enabled=False)
+    if in_autocast(tensor):
+        return torch.autocast(tensor.device.type, enabled=False)
     return nullcontext()
 
 

@@ -6,6 +6,7 @@ A decoder that has read ``t`` tokens needs, for the next one, only the keys and 
 
 import torch
 
+from ._attention_inputs import in_autocast
 from .costs import cache_bytes
 
 __all__ = ["KVCache"]
@@ -104,7 +105,7 @@ class KVCache:
                 "the cache takes keys and values of shape (batch, kv_heads, time, d_head) = "
                 f"{expected}, got key {tuple(key.shape)} and value {tuple(value.shape)}"
             )
-        if torch.is_autocast_enabled(self.keys.device.type):
+        if in_autocast(self.keys):
             # There, linear maps give one dtype and rotations another, whatever the weights have.
             key, value = key.to(self.keys.dtype), value.to(self.keys.dtype)
         if key.dtype != self.keys.dtype or value.dtype != self.keys.dtype:

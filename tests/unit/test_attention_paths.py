@@ -175,3 +175,15 @@ def test_autocast_rounds_no_mask():
     with torch.autocast("cpu", torch.bfloat16):
         output = scaled_dot_product_attention(query, key, value, mask)
     torch.testing.assert_close(output, expected)
+
+
+@PATHS
+def test_shapes_alone_can_be_asked_for(need_weights):
+    """On the meta device, which has no numbers and no autocast."""
+    query, key, value = (tensor.to("meta") for tensor in tensors())
+    mask = torch.zeros(2, 3, device="meta")
+    assert attend(query, key, value, mask, need_weights=need_weights).shape == (1, 2, 2, 5)
+    module = MultiHeadAttention(12, 3).to("meta")
+    x = torch.ones(2, 4, 12, device="meta")
+    output = module(x, need_weights=need_weights)
+    assert (output[0] if need_weights else output).shape == (2, 4, 12)
