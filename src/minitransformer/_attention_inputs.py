@@ -69,10 +69,9 @@ def check_tokens(name, x, weight):
         raise ValueError(
             f"{name} must have shape (batch, time, {weight.shape[-1]}), got {tuple(x.shape)}"
         )
-    if x.dtype != weight.dtype:
-        # Autocast brings both to one dtype.
-        if not in_autocast(x) or not x.is_floating_point():
-            raise TypeError(f"{name} has dtype {x.dtype}, but the weights {weight.dtype}")
+    brought_together = in_autocast(x) and x.is_floating_point()
+    if x.dtype != weight.dtype and not brought_together:
+        raise TypeError(f"{name} has dtype {x.dtype}, but the weights {weight.dtype}")
     if x.device != weight.device:
         raise ValueError(f"{name} is on {x.device}, but the weights on {weight.device}")
 
